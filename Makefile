@@ -25,7 +25,7 @@ build: ## install what is missing, build the server in release
 	swift build -c release --product roost
 
 .PHONY: test
-test: install-test check test-swift release test-simulation test-server test-docs test-browsers ## every property once
+test: install-test check build-tests release-beside test-swift release test-simulation test-server test-docs test-browsers ## every property once
 
 .PHONY: quick
 quick: check ## what shows most mistakes in a minute and a half, once built
@@ -48,8 +48,7 @@ check: ## formatting, imports, sizes, names and words, and the tests of the scri
 	@$(PYTHON) -m unittest discover --start-directory Tests/Scripts --pattern '*_test.py'
 
 .PHONY: test-swift
-test-swift: ## the Swift tests
-	swift build --build-tests
+test-swift: build-tests ## the Swift tests
 	# One after the other: a test that lies behind a thousand others runs into its time limit for their sake.
 	scripts/test-swift --skip "HTTPServerTests|WebSocketClientTests|PollingTests|EngineTests.SocketTests|PushTests.APNsServiceTests|AttackTests[.]|DTLSMemoryTests|SectionMemoryTests|RoomsTests|GatewayTests|CongestionTests|FuzzTests|DescribedLayersTests" --no-parallel
 	# Apart: they compute for long, and those above have a time limit. So have these: one after the other.
@@ -61,9 +60,19 @@ test-swift: ## the Swift tests
 	# Likewise: they measure memory, which is the whole process's.
 	ROOST_ATTACKS_APART=1 scripts/test-swift --filter "AttackTests[.]|DTLSMemoryTests|SectionMemoryTests" --no-parallel
 
+.PHONY: build-tests
+build-tests:
+	swift build --build-tests
+
+# The Swift tests leave a core to others: the release is built there meanwhile, at idle priority, so that no test waits for it.
+.PHONY: release-beside
+release-beside:
+	@scripts/build-beside begin
+
 # All at once, which keeps both cores busy; those below find it built.
 .PHONY: release
 release:
+	@scripts/build-beside await
 	swift build -c release
 
 .PHONY: test-simulation

@@ -71,8 +71,8 @@ let package = Package(
     module("Push", ["Model", "Logging", "Crypto", "AccessTokens", "HTTPClient"]),
     module("Configuration", ["Model"]),
     module("Storage", ["Model", "Logging", "Polling", "CSystem", "CSQLite", "CPostgreSQL"]),
-    module("CallDesk", ["Model", "Logging", "Crypto", "Calls", "Storage"]),
     module("KeyDirectory", ["Model", "Crypto", "KeyLog", "Storage"]),
+    module("CallDesk", ["Model", "Logging", "Crypto", "Calls", "KeyLog", "Storage", "KeyDirectory"]),
     module(
       "Client",
       [
@@ -95,7 +95,9 @@ let package = Package(
       name: "Gateway",
       dependencies: [
         "Model", "Logging", "Crypto", "ICE", "Media", "Transport", "Peer", "Engine", "HTTPServer",
-        "HTTPClient", "Storage", "AccessTokens", "Calls", "CallDesk", "Signalling", "Recording", "Rooms",
+        "HTTPClient", "Storage", "AccessTokens", "Calls", "KeyLog", "KeyDirectory", "CallDesk", "Push",
+        "Signalling",
+        "Recording", "Rooms",
       ],
       // Every file of the folder.
       resources: [.embedInCode("REST/openapi.json"), .embedInCode("Pages")],
@@ -125,7 +127,7 @@ let package = Package(
         "Model", "Logging", "Wire", "Crypto", "Codecs", "ICE", "Congestion", "Containers", "Media",
         "Negotiation", "Transport", "Peer", "Engine",
         "HTTPServer", "HTTPClient", "Push", "AccessTokens", "Client", "Operator", "Signalling", "Rooms",
-        "Gateway", "SyntheticPeers", "Simulation",
+        "Storage", "Calls", "KeyLog", "KeyDirectory", "CallDesk", "Gateway", "SyntheticPeers", "Simulation",
       ],
       path: "Fuzz/FuzzTargets",
       swiftSettings: strict),
@@ -139,8 +141,9 @@ let package = Package(
       name: "roost",
       dependencies: [
         "Model", "Logging", "Polling", "Crypto", "ICE", "Negotiation", "Configuration", "Engine",
-        "AccessTokens", "Operator", "Rooms", "Recording", "HTTPServer", "Storage",
-        "Gateway",
+        "AccessTokens", "Operator", "Rooms", "Recording", "HTTPServer", "HTTPClient", "Storage", "Calls",
+        "CallDesk",
+        "KeyDirectory", "Push", "Gateway",
       ],
       swiftSettings: strict),
     .executableTarget(name: "roost-load", dependencies: ["Load"], swiftSettings: strict),
@@ -182,7 +185,11 @@ let package = Package(
     tests("Crypto", ["Model", "Crypto", "COpenSSL", "CSRTP", "TestProofs"]),
     tests("Codecs", ["Codecs"]),
     tests("Calls", ["Calls", "Model"]),
-    tests("CallDesk", ["CallDesk", "Calls", "Model", "Logging", "Crypto", "Storage", "TestStores"]),
+    tests(
+      "CallDesk",
+      [
+        "CallDesk", "Calls", "Model", "Logging", "Crypto", "KeyLog", "KeyDirectory", "Storage", "TestStores",
+      ]),
     tests("KeyLog", ["KeyLog", "TestProofs"]),
     tests("ICE", ["Model", "Wire", "Crypto", "ICE", "Simulation"]),
     tests("Congestion", ["Model", "Wire", "Congestion"]),
@@ -238,8 +245,9 @@ let package = Package(
       [
         "Model", "Logging", "Wire", "Crypto", "ICE", "Media", "Negotiation", "Transport", "Peer", "Engine",
         "HTTPServer", "Storage",
-        "AccessTokens", "Signalling", "Recording", "Rooms",
-        "Gateway", "Simulation", "SyntheticPeers", "TestScripts",
+        "AccessTokens", "Calls", "KeyLog", "KeyDirectory", "CallDesk", "Push", "TestProofs", "Signalling",
+        "Recording", "Rooms",
+        "Gateway", "Simulation", "SyntheticPeers", "TestScripts", "TestStores", "HTTPClient",
       ]),
     tests("SyntheticPeers", ["Model", "Wire", "Crypto", "Negotiation", "SyntheticPeers"]),
     tests(

@@ -78,7 +78,7 @@ export interface Slot {
 }
 
 /** Why a participant left the room. */
-export type LeaveReason = "left" | "removed" | "connectionLost" | "duplicateIdentity" | "roomClosed" | "serverShutdown";
+export type LeaveReason = "left" | "removed" | "connectionLost" | "duplicateIdentity" | "movedElsewhere" | "roomClosed" | "serverShutdown";
 
 /** Why a recording ended. */
 export type RecordingEndReason = "stopped" | "roomFinished" | "serverShutdown" | "serverFailed" | "tooLarge" | "diskFull" | "storageFailed";
@@ -92,6 +92,27 @@ export interface Recording {
   reason?: RecordingEndReason;
 }
 
+/** The call that a room is of, as it stood at an event. */
+export interface EventCall {
+  id: string;
+  /** Who started it. */
+  callerId: string;
+  /** `relay` or `direct`. */
+  path: string;
+  /** `audio` or `video`. */
+  media: string;
+  /** Everyone who was ever invited. */
+  allParticipants: string[];
+  /** In `call.ended`. */
+  outcome?: string;
+  /** In `call.ended`, of one that was connected. */
+  durationMs?: number;
+  /** In `session.…`: its id. */
+  session?: string;
+  /** In `session.…`: what it is. */
+  experience?: string;
+}
+
 /** What happened in a room. */
 export interface RoomEvent {
   /** From 1, without gaps, for each room id. */
@@ -100,7 +121,7 @@ export interface RoomEvent {
   time: string;
   room: string;
   roomId: string;
-  type: "room.started" | "room.finished" | "room.updated" | "participant.joined" | "participant.left" | "participant.updated" | "participant.reconnecting" | "participant.reconnected" | "track.published" | "track.unpublished" | "track.muted" | "track.unmuted" | "room.recording" | "recording.ended";
+  type: "room.started" | "room.finished" | "room.updated" | "participant.joined" | "participant.left" | "participant.updated" | "participant.reconnecting" | "participant.reconnected" | "track.published" | "track.unpublished" | "track.muted" | "track.unmuted" | "room.recording" | "recording.ended" | "call.started" | "call.answered" | "call.ended" | "session.started" | "session.ended";
   /** Its publisher, in the events of a track. */
   participant?: Participant | Publisher;
   track?: Track;
@@ -109,10 +130,12 @@ export interface RoomEvent {
   metadata?: string;
   /** In `room.recording` and `recording.ended`. */
   recording?: Recording;
+  /** In `call.…` and `session.…`. */
+  call?: EventCall;
 }
 
 /** Listed in signalling.md. */
-export type ErrorCode = "bad-message" | "auth-required" | "auth-repeated" | "token-malformed" | "token-absent" | "token-too-long" | "token-signature" | "token-algorithm" | "token-expired" | "token-not-yet-valid" | "token-unknown-key" | "token-not-for-this" | "token-removed" | "session-gone" | "offer-pending" | "offer-refused" | "not-allowed" | "unknown-track" | "unknown-slot" | "unsupported" | "too-large" | "limit" | "rate-limited" | "room-full" | "room-not-found" | "unavailable";
+export type ErrorCode = "bad-message" | "auth-required" | "auth-repeated" | "token-malformed" | "token-absent" | "token-too-long" | "token-signature" | "token-algorithm" | "token-expired" | "token-not-yet-valid" | "token-unknown-key" | "token-not-for-this" | "token-removed" | "session-gone" | "offer-pending" | "offer-refused" | "not-allowed" | "unknown-track" | "unknown-slot" | "unknown-session" | "session-ended" | "id-taken" | "reserved-type" | "unsupported" | "too-large" | "limit" | "rate-limited" | "room-full" | "room-not-found" | "unavailable";
 
 /** Of a picture in several sizes: none, the smallest, one between, the best that there is. */
 export type PictureQuality = "off" | "low" | "medium" | "high";
@@ -143,6 +166,16 @@ export interface ViewedTrack {
   maxFrameRate?: number;
   /** The higher is served first where not all can be; absent: 128. */
   priority?: number;
+}
+
+/** An event of a shared session, as its sender makes it. */
+export interface NewSessionEvent {
+  /** A UUID that the client makes; one that was used before gets its first number again. */
+  id: string;
+  /** The app's own; those that begin with `system.` are the server's. */
+  type: string;
+  /** The app's own: JSON of at most 16 KiB, 12 levels deep; absent: null. */
+  data?: unknown;
 }
 
 /** Joins, as the first message. */
@@ -247,6 +280,15 @@ export interface Explain {
   id?: RequestID;
 }
 
+/** An event for a shared session of the room's call. */
+export interface AppendSessionEvent {
+  type: "session.event";
+  id?: RequestID;
+  /** The session's id. */
+  sid: string;
+  event: NewSessionEvent;
+}
+
 /** Ends the session. */
 export interface Leave {
   type: "leave";
@@ -261,7 +303,7 @@ export interface Ping {
 }
 
 /** From the client. */
-export type ClientMessage = Auth | Resume | Offer | Candidate | Subscribe | Unsubscribe | View | Mute | Update | SendData | Explain | Leave | Ping;
+export type ClientMessage = Auth | Resume | Offer | Candidate | Subscribe | Unsubscribe | View | Mute | Update | SendData | Explain | AppendSessionEvent | Leave | Ping;
 
 /** Why a track comes as it does: nothing better is to be had; its publisher sends nothing better; the connection carries no more; it is shown no larger or faster; it is turned off; it is muted; its packets have ceased to come; every slot is taken; no section has its codec; a key frame is waited for; the connection isn't up; the server can't say at the moment. */
 export type StreamReason = "best" | "publisher" | "bandwidth" | "view" | "off" | "muted" | "no-media" | "no-slot" | "codec" | "key-frame" | "connecting" | "unknown";
@@ -395,6 +437,20 @@ export interface ExplainedStream {
   keyFrameRequest?: KeyFrameRequest;
 }
 
+/** An event of a shared session. */
+export interface SharedEvent {
+  id: string;
+  /** From 1, without gaps, in each session. */
+  seq: number;
+  type: string;
+  /** An identity; null: the server itself. */
+  sender: string | null;
+  /** RFC 3339, UTC, milliseconds. */
+  time: string;
+  /** The app's own. */
+  data?: unknown;
+}
+
 /** The first message: the state of the room exactly as of lastEvent. */
 export interface Joined {
   type: "joined";
@@ -501,6 +557,25 @@ export interface Explanation {
   subscriptions: ExplainedStream[];
 }
 
+/** An event of a shared session. */
+export interface SessionEvent {
+  type: "session.event";
+  /** The session's id. */
+  sid: string;
+  event: SharedEvent;
+}
+
+/** The number that an event of a shared session has got. */
+export interface SessionSeq {
+  type: "session.seq";
+  id: RequestID;
+  /** The session's id. */
+  sid: string;
+  /** The event's id. */
+  event: string;
+  seq: number;
+}
+
 /** An access token that holds longer than the last. */
 export interface Token {
   type: "token";
@@ -544,4 +619,4 @@ export interface Closed {
 }
 
 /** From the server. */
-export type ServerMessage = Joined | Resumed | Answer | Slots | OfferWanted | Publish | Event | Speakers | Quality | Stream | Data | Explanation | Token | Ok | Pong | ErrorMessage | Draining | Closed;
+export type ServerMessage = Joined | Resumed | Answer | Slots | OfferWanted | Publish | Event | Speakers | Quality | Stream | Data | Explanation | SessionEvent | SessionSeq | Token | Ok | Pong | ErrorMessage | Draining | Closed;

@@ -15,6 +15,10 @@ func fuzzAccessToken(_ input: UnsafeRawBufferPointer) {
   if let token = try? AccessToken(verifying: signed + "." + base64(code), keys: keys, now: 1_700_000_000) {
     check(token.apiKey == "key", "the key that signed is the token's")
     check(token.expires > 1_700_000_000 - 60, "what is believed has not expired")
+    if let call = token.call {
+      check((1...36).contains(call.id.utf8.count), "a call's id is as long as one")
+      check(call.device?.utf8.count ?? 0 <= 128, "a device's name is short")
+    }
   }
 }
 

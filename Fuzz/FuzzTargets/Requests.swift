@@ -23,11 +23,11 @@ func fuzzRequest(_ input: UnsafeRawBufferPointer) {
 }
 
 /// What all inputs have in common: a media engine that never starts, keys, and a moment.
-private final class RequestHouse: Sendable {
+final class RequestHouse: Sendable {
   static let shared = try? RequestHouse()
-  private static let now = 1_700_000_000
-  private static let keys = ["key": "a secret that no input can know, 32+"]
-  private let engine: MediaEngine
+  static let now = 1_700_000_000
+  static let keys = ["key": "a secret that no input can know, 32+"]
+  let engine: MediaEngine
   private let admin: String
   private let joins: String
   private let proxies = [AddressPrefix("127.0.0.0/8"), AddressPrefix("10.0.0.0/8")].compactMap { $0 }
@@ -49,12 +49,17 @@ private final class RequestHouse: Sendable {
     .signed(secret: Self.keys["key"] ?? "")
   }
 
-  func open() -> (Gateway, RoomDirectory) {
-    let directory = RoomDirectory(
+  /// Rooms of which no one has come into any.
+  func rooms() -> RoomDirectory {
+    RoomDirectory(
       media: MediaPlane(
         engine: engine, candidates: [SocketAddress(ipv4: 192, 0, 2, 1, port: 3_478)], verification: .always,
         peerLimit: 1),
       limits: RoomDirectory.Limits(rooms: 4), log: Log(level: .error) { _ in })
+  }
+
+  func open() -> (Gateway, RoomDirectory) {
+    let directory = rooms()
     var configuration = GatewayConfiguration(keys: Self.keys, development: nil) { Self.now }
     configuration.crossOrigin = CrossOrigin(origins: ["https://desk.example"])
     return (
@@ -69,15 +74,19 @@ private final class RequestHouse: Sendable {
     check(directory.counts.rooms == 0, "rooms that are closed are gone")
   }
 
-  func ask(_ bytes: [UInt8], _ gateway: Gateway) async {
+  /// - Parameter more: tokens by the word that stands for them.
+  /// - Returns: nil: it was refused before it was a request, or is none that is answered here.
+  @discardableResult
+  func ask(_ bytes: [UInt8], _ gateway: Gateway, _ more: [String: String] = [:]) async -> HTTPResponse? {
     let (lines, body) = Self.lines(bytes)
     let words = lines[0].split(separator: 32, maxSplits: 2, omittingEmptySubsequences: false)
     var headers = HTTPHeaders()
     for line in lines.dropFirst() {
       let parts = line.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
       let value = String(decoding: parts.count > 1 ? parts[1] : [], as: UTF8.self)
-      let tokens = [" Bearer $": "Bearer \(admin)", " Bearer %": "Bearer \(joins)"]
-      headers.add(String(decoding: parts[0], as: UTF8.self), tokens[value] ?? value)
+      let known = ["$": admin, "%": joins].merging(more) { _, new in new }
+      let token = value.hasPrefix(" Bearer ") ? known[String(value.dropFirst(8))] : nil
+      headers.add(String(decoding: parts[0], as: UTF8.self), token.map { "Bearer \($0)" } ?? value)
     }
     var limits = HTTPLimits()
     limits.bodyBytes = 2_048
@@ -92,7 +101,7 @@ private final class RequestHouse: Sendable {
         method: head.method, path: head.target.path, query: head.target.query, headers: head.headers,
         body: Array(body.prefix(limits.bodyBytes)))
       // Asks the workers, who don't run here.
-      guard request.path != "/readyz" else { return }
+      guard request.path != "/readyz" else { return nil }
       check(request.path == "*" || request.path.hasPrefix("/"), "a path is absolute")
       let proxy = request.remote
       let client = ForwardedFor.client(of: proxy, head.headers, trusting: proxies)
@@ -100,11 +109,16 @@ private final class RequestHouse: Sendable {
         client == proxy || request.headers["x-forwarded-for"] != nil, "the client is named by proxies alone"
       )
       _ = (request.offeredSubprotocols, request.bearerToken, request.queryItem("access_token"))
-      guard head.webSocketKey != nil else { return look(at: await gateway.respond(to: request), of: request) }
+      guard head.webSocketKey != nil else {
+        let response = await gateway.respond(to: request)
+        look(at: response, of: request)
+        return response
+      }
       if case .refuse(let response) = await gateway.upgrade(request) { look(at: response, of: request) }
     } catch {
       look(at: error.response, of: nil)
     }
+    return nil
   }
 
   /// The head's lines, at least one, and what follows the empty one.

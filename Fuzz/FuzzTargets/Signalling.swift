@@ -33,6 +33,11 @@ func fuzzClientMessage(_ input: UnsafeRawBufferPointer) {
     check(data.destinations?.count ?? 0 <= 256, "destinations have a bound")
   case .candidate(let found):
     check(found.candidate.utf8.count <= 1_024 && found.mid?.utf8.count ?? 0 <= 32, "a candidate is short")
+  case .sessionEvent(let wanted):
+    let event = wanted.event
+    check((1...36).contains(wanted.sid.utf8.count) && (1...36).contains(event.id.utf8.count), "ids are short")
+    check(AccessToken.isText(event.type) && event.data.bytes.count <= 16_384, "an event has a bound")
+    check(OpaqueJSON(event.data.bytes) == event.data, "what is taken once is taken again")
   case .resume(let wanted):
     check(
       wanted.resumeToken.utf8.count <= 128 && wanted.after >= 0,

@@ -2,7 +2,7 @@
 public struct CallClaim: Equatable, Sendable {
   /// The call's id: a UUID.
   public var id: String
-  /// nil: a push has carried it, and it gets one as its device joins.
+  /// nil: it was given to a client that doesn't say which device it is.
   public var device: String?
 
   public init(id: String, device: String?) {

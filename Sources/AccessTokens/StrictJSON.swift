@@ -16,10 +16,30 @@ package indirect enum StrictJSON: Equatable, Sendable {
   /// - Returns: nil for anything that is not exactly one value.
   /// - Parameter maximumMembers: of one object or array.
   package static func parse(_ bytes: [UInt8], maximumMembers: Int = Self.maximumMembers) -> StrictJSON? {
-    var reader = Reader(bytes: bytes, maximumMembers: maximumMembers)
-    guard let value = reader.value(depth: 0) else { return nil }
+    try? read(bytes, maximumMembers: maximumMembers, maximumValues: .max)
+  }
+
+  /// Why a text isn't read.
+  package enum Refusal: Error, Equatable {
+    /// It is not exactly one value.
+    case malformed
+    /// There is more in it than may be.
+    case tooMany
+  }
+
+  /// - Parameters:
+  ///   - maximumMembers: of one object or array.
+  ///   - maximumValues: of all together, whatever they are in. No more are ever built.
+  package static func read(
+    _ bytes: [UInt8], maximumMembers: Int, maximumValues: Int
+  ) throws(Refusal) -> StrictJSON {
+    var reader = Reader(bytes: bytes, maximumMembers: maximumMembers, valuesLeft: maximumValues)
+    guard let value = reader.value(depth: 0) else {
+      throw reader.isTooMuch ? Refusal.tooMany : Refusal.malformed
+    }
     reader.skipSpace()
-    return reader.position == bytes.count ? value : nil
+    guard reader.position == bytes.count else { throw Refusal.malformed }
+    return value
   }
 
   /// Compact, members in the order of their names.
@@ -62,7 +82,10 @@ package indirect enum StrictJSON: Equatable, Sendable {
 private struct Reader {
   let bytes: [UInt8]
   let maximumMembers: Int
+  var valuesLeft: Int
   var position = 0
+  /// It has ended where another value would be one too many.
+  var isTooMuch = false
 
   private var current: UInt8? { position < bytes.count ? bytes[position] : nil }
 
@@ -81,6 +104,8 @@ private struct Reader {
 
   mutating func value(depth: Int) -> StrictJSON? {
     guard depth <= StrictJSON.maximumDepth else { return nil }
+    guard valuesLeft > 0 else { return tooMuch() }
+    valuesLeft -= 1
     skipSpace()
     switch current {
     case UInt8(ascii: "{"): return object(depth: depth)
@@ -109,7 +134,7 @@ private struct Reader {
       if take("}") { return .object(members) }
       guard take(",") else { return nil }
     }
-    return nil
+    return tooMuch()
   }
 
   private mutating func array(depth: Int) -> StrictJSON? {
@@ -124,6 +149,11 @@ private struct Reader {
       if take("]") { return .array(items) }
       guard take(",") else { return nil }
     }
+    return tooMuch()
+  }
+
+  private mutating func tooMuch() -> StrictJSON? {
+    isTooMuch = true
     return nil
   }
 

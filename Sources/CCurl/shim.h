@@ -31,3 +31,17 @@ static inline CURLcode rc_get_offset(CURL *handle, CURLINFO info, curl_off_t *va
 static inline CURLMcode rc_multi_set_number(CURLM *handle, CURLMoption option, long value) {
   return curl_multi_setopt(handle, option, value);
 }
+typedef int (*rc_socket_receiver)(CURL *handle, curl_socket_t socket, int wanted, void *owner, void *kept);
+static inline CURLMcode rc_multi_set_socket_receiver(CURLM *handle, rc_socket_receiver value, void *owner) {
+  CURLMcode code = curl_multi_setopt(handle, CURLMOPT_SOCKETFUNCTION, value);
+  return code != CURLM_OK ? code : curl_multi_setopt(handle, CURLMOPT_SOCKETDATA, owner);
+}
+typedef int (*rc_timer_receiver)(CURLM *handle, long milliseconds, void *owner);
+static inline CURLMcode rc_multi_set_timer_receiver(CURLM *handle, rc_timer_receiver value, void *owner) {
+  CURLMcode code = curl_multi_setopt(handle, CURLMOPT_TIMERFUNCTION, value);
+  return code != CURLM_OK ? code : curl_multi_setopt(handle, CURLMOPT_TIMERDATA, owner);
+}
+static inline CURLMcode rc_multi_pass_time(CURLM *handle) {
+  int running = 0;
+  return curl_multi_socket_action(handle, CURL_SOCKET_TIMEOUT, 0, &running);
+}

@@ -1,4 +1,5 @@
 public import Calls
+internal import KeyDirectory
 internal import Storage
 
 /// Devices that are woken, and people who aren't to be heard of.
@@ -30,19 +31,25 @@ extension CallDesk {
     }
   }
 
+  /// A device isn't the person's any more: the others hear so, and nothing is sent to it.
   func tellRemoved(
     _ device: DeviceID, of person: PersonID, _ reason: String, at now: CallTime, _ aftermath: inout Aftermath,
     _ transaction: borrowing Transaction
   ) throws(StoreError) {
+    aftermath.devicesGone.append((person, device))
     try tell(
       person, .deviceRemoved, of: nil, DeviceRemovedBody(device: device, reason: reason), at: now, &aftermath,
       transaction)
   }
 
-  /// By their ids.
-  public func devices(of person: PersonID) async throws(CallProblem) -> [Device] {
+  /// A person's devices, those that were registered last first.
+  /// - Parameter limit: 1–200.
+  public func devices(
+    of person: PersonID, before place: DevicePage.Place? = nil, limit: Int = 200
+  ) async throws(CallProblem) -> DevicePage {
     try await read { transaction throws(StoreError) in
-      .success(try DeviceRecords.all(of: person, transaction))
+      .success(
+        try DeviceRecords.page(of: person, before: place, limit: min(max(limit, 1), 200), transaction))
     }
   }
 
@@ -74,7 +81,7 @@ extension CallDesk {
   // MARK: - Blocks
 
   /// Rings of the other never reach the person from now on.
-  /// - Throws: `tooMany`: the person has blocked as many as may be.
+  /// - Throws: `tooLarge`: the person has blocked as many as may be.
   public func block(_ other: PersonID, by person: PersonID) async throws(CallProblem) {
     try await decide { [self] transaction, _, now throws(StoreError) -> Result<Void, CallProblem> in
       try BlockRecords.add(other, by: person, most: terms.blocks, at: now, transaction)
@@ -89,14 +96,19 @@ extension CallDesk {
     }
   }
 
-  public func blocks(of person: PersonID) async throws(CallProblem) -> [PersonID] {
-    try await read { transaction throws(StoreError) in .success(try BlockRecords.all(of: person, transaction))
+  /// Whom a person has blocked, the last first.
+  /// - Parameter limit: 1–200.
+  public func blocks(
+    of person: PersonID, before place: BlockPage.Place? = nil, limit: Int = 200
+  ) async throws(CallProblem) -> BlockPage {
+    try await read { transaction throws(StoreError) in
+      .success(try BlockRecords.page(of: person, before: place, limit: min(max(limit, 1), 200), transaction))
     }
   }
 
   // MARK: - People
 
-  /// All who have ever come, by their ids' bytes.
+  /// All who have ever come, by their ids' bytes; not who was only called by others, and not who is erased.
   public func people(
     after person: PersonID?, limit: Int
   ) async throws(CallProblem) -> [(person: PersonID, name: String?)] {
@@ -105,12 +117,32 @@ extension CallDesk {
     }
   }
 
-  /// Forgets what is known of a person: devices, blocks, events and the name. Calls stay in the histories of others.
+  /// - Parameter people: some hundred at most.
+  /// - Returns: of those whose names are known.
+  public func names(of people: [PersonID]) async throws(CallProblem) -> [PersonID: String] {
+    try await read { transaction throws(StoreError) in
+      var names: [PersonID: String] = [:]
+      for person in people { names[person] = try PersonRecords.name(of: person, transaction) }
+      return .success(names)
+    }
+  }
+
+  /// Forgets what is known of a person: devices, blocks, events, keys and the name. Calls stay in the histories of others, and the
+  /// log of keys as it is. The name comes back by a token that is issued later, and by none of before.
   public func erase(_ person: PersonID) async throws(CallProblem) {
-    try await decide { transaction, _, _ throws(StoreError) -> Result<Void, CallProblem> in
+    try await decide {
+      [self] transaction, aftermath, now throws(StoreError) -> Result<Void, CallProblem> in
+      if try directory?.erase(person.text, in: transaction) == true {
+        try tellKeyChanged(person, at: now, &aftermath, transaction)
+      }
+      try CallKeyRecords.erase(person, transaction)
+      for device in try DeviceRecords.all(of: person, transaction) {
+        aftermath.devicesGone.append((person, device.id))
+      }
       try DeviceRecords.erase(person, transaction)
+      try DeliveryRecords.erase(person, transaction)
       try BlockRecords.erase(person, transaction)
-      try PersonRecords.erase(person, transaction)
+      try PersonRecords.erase(person, at: now, transaction)
       return .success(())
     }
     heard.forget(person)

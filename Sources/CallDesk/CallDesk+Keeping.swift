@@ -28,6 +28,18 @@ extension CallDesk {
       try CallRecords.writePeople(of: change, transaction)
       try say(change, of: row, at: now, &aftermath, transaction)
       try leaveSessions(change, at: now, &aftermath, transaction)
+      notePresence(change)
+    }
+  }
+
+  /// Of a direct call: who has come into it may be reading events already. It is looked at behind this transaction.
+  private func notePresence(_ change: CallBook.Change) {
+    guard change.after.path == .direct else { return }
+    for person in change.after.people {
+      guard let session = person.session, change.before?[person.id]?.session?.id != session.id else {
+        continue
+      }
+      readersChanged(of: person.id)
     }
   }
 
@@ -37,10 +49,10 @@ extension CallDesk {
   ) throws(StoreError) {
     let call = change.after
     if change.before == nil {
-      aftermath.steps.append(Aftermath.Step(kind: .started, call: call, room: row.room))
+      try note(Aftermath.Step(kind: .started, call: call, room: row.room), at: now, &aftermath, transaction)
     }
     if call.connectedAt != nil, change.before?.connectedAt == nil {
-      aftermath.steps.append(Aftermath.Step(kind: .answered, call: call, room: row.room))
+      try note(Aftermath.Step(kind: .answered, call: call, room: row.room), at: now, &aftermath, transaction)
     }
     // Those who are rung hear of the call by that.
     var rung: Set<PersonID> = []
@@ -49,28 +61,32 @@ extension CallDesk {
       case .ring(let person, let ring):
         guard !ring.isSilent else { continue }
         rung.insert(person)
+        let waking = try waking(person, ring, of: row, at: now, transaction)
         let body = RingingBody(
-          ringId: ring.id, callerId: ring.from, expiresAt: now.wall + (ring.until - now.steady),
-          busy: ring.isBusy)
+          ringId: ring.id, callerId: ring.from, expiresAt: waking.expiresAt, busy: ring.isBusy)
         try tell(person, .ringing, of: call, body, at: now, &aftermath, transaction)
-        aftermath.rings.append(
-          Aftermath.Ring(person: person, ring: ring, call: call, room: row.room, apiKey: row.apiKey))
+        aftermath.rings.append(waking)
       case .ringEnded(let person, let ring, let end, let device):
         let body = RingEndedBody(ringId: ring, reason: end.rawValue, device: device)
         try tell(person, .ringEnded, of: call, body, at: now, &aftermath, transaction)
         aftermath.ringsEnded.append(
-          Aftermath.RingEnded(person: person, ring: ring, reason: end, call: call.id))
+          Aftermath.RingEnded(person: person, ring: ring, reason: end, call: call.id, device: device))
       case .close(let person, let session, let reason):
+        // It is of before; one that has begun by the same event is its own first.
+        let closed = change.before?[person]?.session
+        let stay = closed?.id == session ? closed?.stay : nil
         aftermath.closes.append(
-          Aftermath.Close(person: person, session: session, reason: reason, room: row.room))
+          Aftermath.Close(
+            person: person, session: session, stay: stay ?? session, reason: reason, room: row.room))
       case .revoke(let person): aftermath.revoked.append((person, row.room))
       case .updated, .ended:
         let kind = effect == .ended ? PersonEvent.Kind.ended : .updated
         for person in call.people where !person.isHidden && !rung.contains(person.id) {
+          guard effect == .ended || person.hears(since: change.before?[person.id]) else { continue }
           try tell(person.id, kind, of: call, [String: String](), at: now, &aftermath, transaction)
         }
         if effect == .ended {
-          aftermath.steps.append(Aftermath.Step(kind: .ended, call: call, room: row.room))
+          try note(Aftermath.Step(kind: .ended, call: call, room: row.room), at: now, &aftermath, transaction)
         }
       }
     }
@@ -93,5 +109,27 @@ extension CallDesk {
   {
     let (names, erased) = try PersonRecords.names(of: row.state.id, transaction)
     return CallDocument(row.state, room: row.room, apiKey: row.apiKey, names: names, erased: erased)
+  }
+}
+
+extension CallPerson {
+  /// Whether the person hears how the call stands while it goes on. One who has left hears by what that came about, and nothing of what
+  /// others do behind it, which it can't end; nor does one who is rung by a person that it has blocked.
+  /// - Parameter before: the person as it was; nil: it wasn't of the call.
+  fileprivate func hears(since before: CallPerson?) -> Bool {
+    switch status {
+    case .active: true
+    case .invited(let ring): !ring.isSilent
+    case .left: status != before?.status && before?.ring?.isSilent != true
+    }
+  }
+
+  /// The same of what people of a call share: one who goes at this moment, or with the call, hears what comes of that.
+  func hearsOfSessions(in call: CallState, at now: CallTime) -> Bool {
+    switch status {
+    case .active: true
+    case .invited(let ring): !ring.isSilent
+    case .left(let reason, let moment): reason != .removed && moment == call.end?.at ?? now.wall
+    }
   }
 }

@@ -1,15 +1,64 @@
 public import Calls
 internal import Storage
 
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// What people read of calls.
 extension CallDesk {
   /// - Throws: `notFound`, also of a call of others.
   public func call(_ id: CallUUID, for person: PersonID) async throws(CallProblem) -> CallDocument {
     try await read { [self] transaction throws(StoreError) in
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.callOfAnyone),
+          let row = try CallRecords.call(id, terms: callTerms, transaction)
+        {
+          return .success(try document(row, transaction))
+        }
+      #endif
       guard let row = try CallRecords.call(id, of: person, terms: callTerms, transaction) else {
         return .failure(.notFound)
       }
       return .success(try document(row, transaction))
+    }
+  }
+
+  /// For what a person has heard of calls.
+  /// - Returns: nil: there is no such call for the person, or it can't be understood: its events keep no others of the person back.
+  public func callIfKnown(_ id: CallUUID, for person: PersonID) async throws(CallProblem) -> CallDocument? {
+    try await read { [self] transaction throws(StoreError) in
+      guard let row = try CallRecords.readable(id, terms: callTerms, transaction),
+        row.state.isOpen(to: person)
+      else { return .success(nil) }
+      return .success(try document(row, transaction))
+    }
+  }
+
+  /// - Throws: `notFound`, `removed`, `callEnded`: a token for that call is void then.
+  public func requireOpen(_ id: CallUUID, to person: PersonID) async throws(CallProblem) {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.callTokenForEver) { return }
+    #endif
+    try await read { [self] transaction throws(StoreError) -> Result<Void, CallProblem> in
+      guard let row = try CallRecords.call(id, of: person, terms: callTerms, transaction) else {
+        return .failure(.notFound)
+      }
+      if isRemoved(person, from: row) { return .failure(.removed) }
+      return isOver(row) ? .failure(.callEnded) : .success(())
+    }
+  }
+
+  /// - Throws: `notFound`, also of a call of others; `notAllowed`, `callEnded`: the person isn't in it.
+  public func requireActive(_ person: PersonID, in id: CallUUID) async throws(CallProblem) {
+    try await read { [self] transaction throws(StoreError) -> Result<Void, CallProblem> in
+      guard let call = try CallRecords.call(id, of: person, terms: callTerms, transaction)?.state else {
+        return .failure(.notFound)
+      }
+      do throws(CallRefusal) { try call.requireActive(person) } catch {
+        return .failure(CallProblem(.call(error)))
+      }
+      return .success(())
     }
   }
 
@@ -24,6 +73,9 @@ extension CallDesk {
   }
 
   /// A person's calls, the newest first.
+  ///
+  /// Of those with another person a page has what is among the next `CallPage.mostLookedAt` of the person's own: it may have fewer than
+  /// `limit`, or none, and go on all the same.
   /// - Parameters:
   ///   - other: those that this person is of as well; nil: all.
   ///   - isOpen: those that aren't over, or are; nil: both.
@@ -35,20 +87,20 @@ extension CallDesk {
   ) async throws(CallProblem) -> CallPage {
     let limit = min(max(limit, 1), 200)
     return try await read { [self] transaction throws(StoreError) in
-      let rows = try CallRecords.history(
-        of: person, with: other, isOpen: isOpen, before: place, limit: limit + 1, transaction)
-      var page = CallPage(calls: [])
-      for row in rows.prefix(limit) { page.calls.append(try document(row, transaction)) }
-      if rows.count > limit, let last = page.calls.last?.state {
-        page.next = CallPage.Place(created: last.createdAt, id: last.id)
-      }
+      let filter = CallRecords.HistoryFilter(person: person, other: other, isOpen: isOpen, place: place)
+      let (rows, next) = try CallRecords.history(filter, limit: limit, transaction)
+      var page = CallPage(calls: [], next: next)
+      for row in rows { page.calls.append(try document(row, transaction)) }
       return .success(page)
     }
   }
 
   /// Takes a call out of the person's own history.
-  public func forget(_ id: CallUUID, by person: PersonID) async throws(CallProblem) {
-    try await decide { [self] transaction, _, _ throws(StoreError) -> Result<Void, CallProblem> in
+  public func forget(
+    _ id: CallUUID, by person: PersonID, under request: KeyedRequest<Void>? = nil
+  ) async throws(CallProblem) {
+    try await decide(under: request) {
+      [self] transaction, _, _ throws(StoreError) -> Result<Void, CallProblem> in
       guard try CallRecords.call(id, of: person, terms: callTerms, transaction) != nil else {
         return .failure(.notFound)
       }
@@ -77,6 +129,17 @@ extension CallDesk {
       var calls: [CallDocument] = []
       for row in rows { calls.append(try document(row, transaction)) }
       return .success((calls, last))
+    }
+  }
+
+  /// A device of a person begins to read its events: it is in use, and the person has come, with the name of its token.
+  public func noteReader(_ caller: Caller) async throws(CallProblem) {
+    try await decide { transaction, _, now throws(StoreError) -> Result<Void, CallProblem> in
+      try PersonRecords.note(caller, transaction)
+      if let device = caller.device {
+        try DeviceRecords.noteUse(of: device, by: caller.person, at: now, transaction)
+      }
+      return .success(())
     }
   }
 

@@ -3,6 +3,10 @@ internal import Crypto
 internal import FoundationEssentials
 internal import Storage
 
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// What people of a call send each other: the server carries it and reads nothing but its clear part.
 extension CallDesk {
   public struct Signal: Hashable, Sendable {
@@ -72,36 +76,65 @@ extension CallDesk {
     case .no: break
     }
     // Time first: one whose ring is over is sent nothing.
-    let event: CallEvent =
-      signal.saysConnected ? .saidConnected(caller.person, caller.device ?? DeviceID("")) : .time
+    let event: CallEvent = signal.saysConnected ? .saidConnected(caller.person, caller.device) : .time
     let call: CallState
     switch try apply(event, to: id, by: caller.person, at: now, &aftermath, transaction) {
     case .failure(let problem): return .failure(problem)
     case .success(let row): call = row.state
     }
     // What ends a call may be said a little behind its end.
-    let isLate = call.end.map { now.wall - $0.at < 60_000 } ?? false
+    let isLate = call.end.map { now.wall - $0.at < terms.afterCall } ?? false
     guard !call.isEnded || isLate else { return .failure(.callEnded) }
-    guard isLate || call[caller.person]?.leaveReason == nil else { return .failure(.notAllowed) }
-    guard let recipient = call[signal.to], signal.to != caller.person, isLate || recipient.leaveReason == nil
-    else {
+    if call.hasRemoved(caller.person) { return .failure(.removed) }
+    guard let sender = call[caller.person], sender.isOrWasThere(in: call) else {
+      return .failure(.notAllowed)
+    }
+    guard let recipient = call[signal.to], signal.to != caller.person, recipient.isOrWasThere(in: call) else {
       return .failure(.notFound)
     }
-    let waiting = try EventRecords.signals(for: signal.to, in: id, after: heard[signal.to], transaction)
+    // Who has blocked the caller hears nothing, and the sender no difference: it is as if that one never read what it is sent.
+    let waiting =
+      try recipient.isHidden
+      ? SignalRecords.dropped(for: signal.to, in: id, transaction)
+      : EventRecords.signals(for: signal.to, in: id, after: heard[signal.to], transaction)
     guard waiting.count < Int64(terms.signals),
       waiting.bytes + Int64(signal.payload.utf8.count) <= Int64(terms.signalBytes)
     else { return .failure(.tooMany(wait: 1_000)) }
     let number = try SignalRecords.next(in: id, from: caller.person, to: signal.to, transaction)
-    // Who has blocked the other hears nothing, and that one no difference.
-    if !recipient.isHidden {
-      let body = SignalBody(
-        id: signal.id, sender: caller.person, device: caller.device, number: number, kind: signal.kind,
-        payload: signal.payload, clear: signal.clear)
-      try tell(
-        signal.to, .signal, of: call, to: recipient.session?.device, body, at: now, &aftermath, transaction)
+    let body = SignalBody(
+      id: signal.id, sender: caller.person, device: caller.device ?? sender.session?.device, number: number,
+      kind: signal.kind, payload: signal.payload, clear: signal.clear)
+    if recipient.isHidden {
+      try SignalRecords.drop(
+        bytes: EventRecords.encoded(body).count, in: id, from: caller.person, to: signal.to, transaction)
+    } else {
+      try deliver(body, to: recipient, of: call, at: now, &aftermath, transaction)
     }
-    try AnswerRecords.keep(
-      Array("\(number)".utf8), for: request, content: digest, by: caller.person, at: now, transaction)
+    try keepAnswer(
+      Array("\(number)".utf8), to: request, content: digest, by: caller.person, at: now, transaction)
     return .success(number)
+  }
+
+  private func deliver(
+    _ body: SignalBody, to recipient: CallPerson, of call: CallState, at now: CallTime,
+    _ aftermath: inout Aftermath, _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    try tell(
+      recipient.id, .signal, of: call, to: recipient.session?.device, body, at: now, &aftermath, transaction)
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.signalToAll) {
+        for other in call.people where other.id != recipient.id {
+          try tell(other.id, .signal, of: call, body, at: now, &aftermath, transaction)
+        }
+      }
+    #endif
+  }
+}
+
+extension CallPerson {
+  /// Whether it is invited or active, or was so as the call ended.
+  fileprivate func isOrWasThere(in call: CallState) -> Bool {
+    guard let reason = leaveReason else { return true }
+    return reason != .removed && reason != .busy && call.end.map { $0.at == leftAt } ?? false
   }
 }

@@ -1,25 +1,15 @@
-public import Calls
+internal import Calls
+internal import Logging
 internal import Storage
-internal import Synchronization
 
-/// What happens without anybody asking: media comes and goes, and time passes.
+/// What happens without anybody asking: time passes.
 extension CallDesk {
   /// Calls whose time is over are looked for so often.
   static let pace = Duration.milliseconds(100)
   /// The store is asked so often what is due next.
   private static let look = Duration.milliseconds(500)
-  /// Calls, or words about media, of one transaction.
+  /// Calls of one transaction.
   private static let group = 64
-
-  /// The media of a session stands, or doesn't any more. It is written down as soon as the store takes it.
-  public func media(_ stands: Bool, of person: PersonID, session: CallUUID, in call: CallUUID) {
-    presence.say(stands, of: .session(session, of: person, in: call))
-  }
-
-  /// The same of a person in the room of a call, by whichever session it is in the call.
-  public func media(_ stands: Bool, of person: PersonID, inRoom room: String) {
-    presence.say(stands, of: .room(room, person))
-  }
 
   /// Writes down media and what is over with time, until its task is cancelled; after `recover`.
   public func run() async {
@@ -27,6 +17,7 @@ extension CallDesk {
     while !Task.isCancelled {
       try? await Task.sleep(for: Self.pace)
       await writePresence()
+      await catchUp()
       // What was begun meanwhile may be due before what is known of.
       if .now >= look {
         look = .now + Self.look
@@ -49,89 +40,72 @@ extension CallDesk {
     [try CallRecords.deadline(transaction), try SessionRecords.deadline(transaction)].compactMap { $0 }.min()
   }
 
-  /// Writes down what was said of media so far.
-  func writePresence() async {
-    var rest = presence.take()[...]
-    while !rest.isEmpty {
-      let group = Array(rest.prefix(Self.group))
-      do throws(CallProblem) {
-        try await decide {
-          [self] transaction, aftermath, now throws(StoreError) -> Result<Void, CallProblem> in
-          for (source, stands) in group {
-            guard let (call, event) = try event(of: source, stands, transaction) else { continue }
-            _ = try apply(event, to: call, by: nil, at: now, &aftermath, transaction)
-          }
-          return .success(())
-        }
-      } catch {
-        // It is said again a little later; media goes on meanwhile.
-        return presence.putBack(rest)
-      }
-      rest = rest.dropFirst(group.count)
-    }
-  }
-
-  /// - Returns: nil: it is of no call that goes on.
-  private func event(
-    of source: PendingPresence.Source, _ stands: Bool, _ transaction: borrowing Transaction
-  ) throws(StoreError) -> (CallUUID, CallEvent)? {
-    switch source {
-    case .session(let session, let person, let call):
-      return (call, stands ? .mediaCame(person, session: session) : .mediaWent(person, session: session))
-    case .room(let room, let person):
-      guard let row = try CallRecords.call(inRoom: room, terms: callTerms, transaction),
-        let session = row.state[person]?.session
-      else { return nil }
-      if stands { return (row.state.id, .mediaCame(person, session: session.id)) }
-      guard case .standing(let by) = session.media else { return nil }
-      return (row.state.id, .mediaWent(person, session: by))
-    }
-  }
-
   /// Has time pass for all calls.
   /// - Returns: when the next is due; nil: it isn't known.
   func advance() async -> Int64?? {
     do throws(CallProblem) {
       let found: (isMore: Bool, deadline: Int64?) = try await decide {
         [self] transaction, aftermath, now throws(StoreError) in
-        let rows = try CallRecords.due(at: now.steady, limit: Self.group, terms: callTerms, transaction)
-        let known = Dictionary(rows.map { ($0.state.id, $0) }) { first, _ in first }
-        try keep(
-          CallBook(rows.map(\.state), terms: terms.book, at: now), of: known, at: now, &aftermath, transaction
-        )
+        let due = try CallRecords.due(at: now.steady, limit: Self.group, terms: callTerms, transaction)
+        try closeCalls(due.unreadable, at: now, transaction)
+        let known = Dictionary(due.rows.map { ($0.state.id, $0) }) { first, _ in first }
+        try keep(book(of: known, at: now), of: known, at: now, &aftermath, transaction)
         let sessions = try advanceSessions(at: now, limit: Self.group, &aftermath, transaction)
-        return .success((max(rows.count, sessions) == Self.group, try Self.deadline(transaction)))
+        return .success((max(due.count, sessions) == Self.group, try Self.deadline(transaction)))
       }
       return found.isMore ? .some(0) : .some(found.deadline)
     } catch { return nil }
   }
 
+  /// One that can't be understood keeps no time from passing for others: it is over.
+  private func closeCalls(
+    _ unreadable: [String], at now: CallTime, _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    guard !unreadable.isEmpty else { return }
+    try CallRecords.close(unreadable, at: now, transaction)
+    for id in unreadable {
+      log.error("calls: a call in the database can't be read, and is over", ["call": id])
+    }
+  }
+
   // MARK: - The process before
+
+  /// Calls that aren't over.
+  public struct Recovered: Hashable, Sendable {
+    /// Of those whose media comes here.
+    public var rooms: [String] = []
+    public var calls = 0
+  }
 
   /// Takes on the calls of the process before: who was in one has its time to come back, rings go on to their old end, and what
   /// has passed meanwhile is over. Before anything else is asked.
-  /// - Returns: rooms of calls that aren't over.
-  public func recover() async throws(CallProblem) -> [String] {
+  /// - Returns: what goes on.
+  public func recover() async throws(CallProblem) -> Recovered {
     try await recoverSessions()
-    var (last, rooms) = ("", [String]())
+    var (last, recovered) = ("", Recovered())
     while true {
       let after = last
-      let found: [(id: String, room: String?)] = try await decide(bytes: 65_536) {
+      let found: (last: String?, calls: [(room: String?, isOpen: Bool)]) = try await decide(bytes: 65_536) {
         [self] transaction, aftermath, now throws(StoreError) in
         let left = try CallRecords.left(after: after, limit: Self.group, transaction)
-        var found: [(id: String, room: String?)] = []
-        for (row, clock) in left {
+        // Nothing would ever be over in it: no one is in it any more.
+        try closeCalls(left.unreadable, at: now, transaction)
+        var calls: [(room: String?, isOpen: Bool)] = []
+        for (row, clock) in left.rows {
           let state = try restart(row, clock, at: now, &aftermath, transaction)
-          found.append((state.id.text, state.isEnded ? nil : row.room))
+          calls.append((state.isEnded ? nil : row.room, !state.isEnded))
         }
+        // They are written down, and said with those that the process before hasn't said.
+        aftermath.steps = []
         // Nothing of what passed meanwhile wakes anybody.
         aftermath.rings = []
         aftermath.ringsEnded = []
-        return .success(found)
+        return .success((left.last, calls))
       }
-      rooms += found.compactMap(\.room)
-      guard let end = found.last else { return rooms }
-      last = end.id
+      recovered.rooms += found.calls.compactMap(\.room)
+      recovered.calls += found.calls.count(where: \.isOpen)
+      guard let end = found.last else { return recovered }
+      last = end
     }
   }
 

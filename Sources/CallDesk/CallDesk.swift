@@ -1,5 +1,6 @@
 public import Calls
 internal import Crypto
+public import KeyDirectory
 public import Logging
 public import Storage
 internal import Synchronization
@@ -11,39 +12,62 @@ internal import Synchronization
 /// and gone and isn't written yet, and how far people have heard.
 public final class CallDesk: Sendable {
   let store: Store
+  /// nil: no call can be encrypted end to end.
+  let directory: KeyDirectory?
   let terms: CallDeskTerms
-  let outlet: any CallOutlet
+  let outlet: OrderedOutlet
   let log: Log
   /// Read on the store's thread, so that decisions are in the order of their times.
   let clock: @Sendable () -> CallTime
   private let random: @Sendable () -> (high: UInt64, low: UInt64)
   let rates: Mutex<CallRates>
-  let presence = PendingPresence()
-  let eventRates = EventRates()
+  let words = PendingWords()
+  let unknown = UnknownDecisions()
+  let eventRates = EventRates(span: 1_000)
+  let sessionRates = EventRates(span: 60_000)
+  let keyRates: PersonRates
+  let roundRates: PersonRates
+  /// How often the app's own server is asked who may call whom.
+  let askRates: PersonRates
+  /// How often people change calls and come into them, which all of their people hear.
+  let changeRates: PersonRates
+  let answerTurns = AnswerTurns()
   /// For each person, the number of the last event that a client has received.
   let heard = HeardEvents()
+  /// When it was last said that a record can't be read, on the clock that doesn't jump; nil: never.
+  private let unreadableSaid = Mutex<Int64?>(nil)
 
   /// - Parameters:
+  ///   - keys: which keys devices have, in the same store; nil: no call can be encrypted end to end.
   ///   - outlet: what carries out what was decided.
   ///   - random: 128 bits that can't be guessed.
   public init(
-    store: Store, terms: CallDeskTerms = CallDeskTerms(), outlet: any CallOutlet, log: Log,
+    store: Store, keys: KeyDirectory? = nil, terms: CallDeskTerms = CallDeskTerms(), outlet: any CallOutlet,
+    log: Log,
     random: @escaping @Sendable () -> (high: UInt64, low: UInt64), clock: @escaping @Sendable () -> CallTime
   ) {
     self.store = store
+    directory = keys
     self.terms = terms
-    self.outlet = outlet
+    self.outlet = OrderedOutlet(outlet)
     self.log = log
     self.random = random
     self.clock = clock
     rates = Mutex(CallRates(terms: terms.rates))
+    keyRates = PersonRates([
+      PersonRates.Bound(most: terms.keys.entriesPerMinute, span: 60_000),
+      PersonRates.Bound(most: terms.keys.entriesPerHour, span: 3_600_000),
+    ])
+    askRates = PersonRates([PersonRates.Bound(most: terms.rates.starts, span: 60_000)])
+    changeRates = PersonRates([PersonRates.Bound(most: terms.changesPerMinute, span: 60_000)])
+    roundRates = PersonRates([PersonRates.Bound(most: terms.keys.changesPerMinute, span: 60_000)])
   }
 
   /// By the clock of calls.
   public var now: CallTime { clock() }
 
-  /// Media has come or gone that isn't written down yet.
-  public var hasUnwrittenPresence: Bool { !presence.isEmpty }
+  /// Media has come or gone that isn't written down yet, or who runs a room has done something.
+  public var hasUnwrittenPresence: Bool { !words.isEmpty }
 
   func uuid() -> CallUUID { CallUUID(random: random()) }
 
@@ -53,24 +77,34 @@ public final class CallDesk: Sendable {
 
   /// Decides something and writes it down. What `body` answers is answered once it is on the disk, a problem too: time may have
   /// passed all the same.
+  /// - Parameter request: the client's key for it; nil: it has none.
   func decide<Value: Sendable>(
-    bytes: Int = 4_096,
+    bytes: Int = 4_096, under request: KeyedRequest<Value>? = nil,
     _ body:
       @escaping @Sendable (borrowing Transaction, inout Aftermath, CallTime) throws(StoreError) -> Result<
         Value, CallProblem
       >
   ) async throws(CallProblem) -> Value {
+    let places = DecisionPlaces(outlet)
     let answer: Result<Value, CallProblem>
     do throws(StoreError) {
       let (result, aftermath) = try await store.write(bytes: bytes) {
-        [clock] transaction throws(StoreError) -> (Result<Value, CallProblem>, Aftermath) in
+        [self] transaction throws(StoreError) -> (Result<Value, CallProblem>, Aftermath) in
+        places.take()
         var aftermath = Aftermath()
-        let result = try body(transaction, &aftermath, clock())
+        let now = clock()
+        let result = try body(transaction, &aftermath, now)
+        if let request, case .success(let value) = result {
+          try keepAnswer(value, of: request, at: now, transaction)
+        }
+        places.note(aftermath, at: now)
         return (result, aftermath)
       }
-      if !aftermath.isEmpty { outlet.perform(aftermath) }
+      places.settle(aftermath)
       answer = result
     } catch {
+      places.settle(nil)
+      if error.mayBeDone, let decision = places.decision { keepUnknown(decision) }
       throw unavailable(error)
     }
     return try answer.get()
@@ -86,9 +120,26 @@ public final class CallDesk: Sendable {
     return try answer.get()
   }
 
-  /// The store says itself, once, that it can't be reached; what it refuses is a mistake of ours.
+  /// The store says itself, once, that it can't be reached; what it refuses is a mistake of ours. A record that can't be read is the
+  /// operator's to put right, who hears of it once a minute, however often it is asked for.
   private func unavailable(_ error: StoreError) -> CallProblem {
-    if case .refused = error { log.error("calls: the database refuses a statement", ["reason": "\(error)"]) }
+    switch error {
+    case .refused: log.error("calls: the database refuses a statement", ["reason": "\(error)"])
+    case .unreadable:
+      guard isUnreadableDue(at: clock().steady) else { break }
+      log.error(
+        "calls: a record in the database can't be read; what asks for it is refused and all else goes on. "
+          + "Restore the record from a backup, or delete its row", ["reason": "\(error)"])
+    default: break
+    }
     return .storeUnavailable
+  }
+
+  private func isUnreadableDue(at now: Int64) -> Bool {
+    unreadableSaid.withLock { said in
+      if let said, now - said < 60_000 { return false }
+      said = now
+      return true
+    }
   }
 }

@@ -24,6 +24,9 @@ public struct CallDocument: Hashable, Sendable {
 
 /// A page of a person's history: the newest first.
 public struct CallPage: Hashable, Sendable {
+  /// Calls of a person that are looked at for a page of those with another person.
+  public static let mostLookedAt = 1_000
+
   public var calls: [CallDocument]
   /// Behind which it goes on; nil: there are no more.
   public var next: Place?

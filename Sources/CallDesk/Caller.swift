@@ -9,11 +9,17 @@ public struct Caller: Hashable, Sendable {
   public var device: DeviceID?
   /// By which the token was signed.
   public var apiKey: String
+  /// When the token was issued, in milliseconds since 1970; nil: it doesn't say, or the server has made it itself. A person who was
+  /// erased after that stays so.
+  public var issuedAt: Int64?
 
-  public init(_ person: PersonID, name: String? = nil, device: DeviceID? = nil, apiKey: String) {
+  public init(
+    _ person: PersonID, name: String? = nil, device: DeviceID? = nil, apiKey: String, issuedAt: Int64? = nil
+  ) {
     self.person = person
     self.name = name
     self.device = device
     self.apiKey = apiKey
+    self.issuedAt = issuedAt
   }
 }

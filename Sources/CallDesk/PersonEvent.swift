@@ -9,6 +9,8 @@ public struct PersonEvent: Hashable, Sendable {
     case ended = "call.ended"
     case signal = "call.signal"
     case deviceRemoved = "device.removed"
+    case callKey = "call.key"
+    case keyChanged = "key.changed"
     case sessionStarted = "session.started"
     case sessionUpdated = "session.updated"
     case sessionEnded = "session.ended"
@@ -48,11 +50,25 @@ public struct DeviceRemovedBody: Hashable, Sendable, Codable {
   public var reason: String
 }
 
+/// The body of `call.key`. The key itself is read when the event is given out, by who may have it then.
+public struct CallKeyBody: Hashable, Sendable, Codable {
+  public var index: Int64
+  /// Who has wrapped it.
+  public var from: PersonID
+}
+
+/// The body of `key.changed`.
+public struct KeyChangedBody: Hashable, Sendable, Codable {
+  public var person: PersonID
+}
+
 /// A page of a person's events.
 public struct PersonEventPage: Hashable, Sendable {
   public var events: [PersonEvent]
   /// The number of the last one that the person has.
   public var last: Int64
+  /// The number behind which the next page begins, which may be that of an event that is left out here; `last`: there are no more.
+  public var reached: Int64
   /// What was asked for is no longer kept: all that follows is read from the state.
   public var isGone: Bool
 }

@@ -13,6 +13,22 @@ public struct SharedEvent: Hashable, Sendable {
   public var time: Int64
   /// JSON of one value; the server reads nothing of a client's.
   public var data: [UInt8]
+
+  public init(id: String, seq: Int64, type: String, sender: PersonID?, time: Int64, data: [UInt8]) {
+    self.id = id
+    self.seq = seq
+    self.type = type
+    self.sender = sender
+    self.time = time
+    self.data = data
+  }
+}
+
+/// Some events of a session, in order and without gaps.
+public struct SharedEventPage: Hashable, Sendable {
+  public var events: [SharedEvent]
+  /// The number of the session's last event.
+  public var last: Int64
 }
 
 /// How everything in a shared session stands behind an event, as its owner says.

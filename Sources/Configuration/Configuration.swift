@@ -4,6 +4,8 @@ public import Model
 public struct Configuration: Equatable, Sendable {
   public struct HTTP: Equatable, Sendable {
     public var port = 7880
+    /// Where clients reach the server; empty: by the name by which they have reached it.
+    public var url = ""
     /// Their ports are 0; `port` goes with each.
     public var addresses = [
       SocketAddress(ipv4: 0, 0, 0, 0, port: 0), SocketAddress(high: 0, low: 0, port: 0),
@@ -190,6 +192,8 @@ public struct Configuration: Equatable, Sendable {
   public var storage = Storage()
   public var recording = Recording()
   public var webhooks = Webhooks()
+  public var calls = Calls()
+  public var push = Push()
   /// Variables of the environment that begin with `ROOST_` and set nothing, to be reported.
   public internal(set) var ignoredVariables: [String] = []
 
@@ -208,6 +212,7 @@ extension Configuration {
     http.addresses = [SocketAddress(ipv4: 127, 0, 0, 1, port: 0), SocketAddress(high: 0, low: 1, port: 0)]
     http.certificate = ""
     http.privateKey = ""
+    calls.directory = .open
   }
 
   /// What `--dev --lan` changes: HTTP on all addresses, under a certificate made at start unless files are given,
@@ -244,14 +249,7 @@ extension Configuration {
   public func webhookTargets() throws(ConfigurationError) -> [(url: String, key: String)] {
     var targets: [(url: String, key: String)] = []
     for target in webhooks.urls.compactMap({ WebhookURL($0) }) {
-      guard let key = target.key ?? (keys.count == 1 ? keys.first?.key : nil), keys[key] != nil else {
-        throw ConfigurationError(
-          source: .defaults, option: "webhooks.urls", problem: .missing,
-          expected:
-            "behind the # of each URL the name of one of the API keys in keys, as in https://desk.example/roost#myKey"
-        )
-      }
-      targets.append((target.url, key))
+      targets.append((target.url, try key(of: target, option: "webhooks.urls")))
     }
     return targets
   }

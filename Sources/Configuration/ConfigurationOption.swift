@@ -138,6 +138,22 @@ extension ConfigurationOption {
       render: { $0[keyPath: path].isEmpty ? "\"\"" : "\"(hidden)\"" })
   }
 
+  static func text(
+    _ name: String, _ path: Path<String>, _ expectation: String, _ explanation: String,
+    _ isGood: @escaping @Sendable (String) -> Bool, _ change: Change = .atStart
+  ) -> Self {
+    let set: @Sendable (inout Configuration, String) -> Bool = {
+      guard $1.utf8.count <= 1_024, isGood($1) else { return false }
+      $0[keyPath: path] = $1
+      return true
+    }
+    return Self(
+      name: name, explanation: explanation, expectation: expectation, change: change, isSecret: false,
+      setTree: { if case .string(let text) = $1 { set(&$0, text) } else { false } },
+      setText: set,
+      render: { JSONTree.quoted($0[keyPath: path]) })
+  }
+
   static func path(
     _ name: String, _ path: Path<String>, _ explanation: String, of kind: String = "file",
     _ change: Change = .atStart

@@ -1,13 +1,19 @@
 /// Everything that can be configured. The file Config/roost.json5, the environment's names, the flags and the
 /// help are made from this table.
 public enum ConfigurationSchema {
-  public static let options: [ConfigurationOption] = [
+  public static let options: [ConfigurationOption] = main + calls
+
+  private static let main: [ConfigurationOption] = [
     .integer(
       "http.port", \.http.port, 0...65535,
       "TCP port for HTTP and WebSocket; 0 lets the system choose one."),
     .addresses(
       "http.addresses", \.http.addresses, atLeast: 1,
       "Addresses that HTTP listens on; with --dev always 127.0.0.1 and ::1."),
+    .text(
+      "http.url", \.http.url, "a URL such as https://media.example, or \"\"",
+      "Where clients reach the server. Pushes and calls tell it to them; without it calls tell the name of the request, and pushes "
+        + "none.", { $0.isEmpty || WebhookURL($0).map { $0.key == nil } ?? false }),
     .integer(
       "http.connections", \.http.connections, 1...100_000,
       "Open TCP connections in total; further ones are closed at once."),

@@ -16,6 +16,10 @@ public struct GatewayConfiguration: Sendable {
   public var attempts: AttemptLimiter?
   /// Where clients reach the server, as calls tell them; nil: by the name by which they have reached it.
   public var publicURL: String?
+  /// Who is asked who may call whom; nil: everyone may.
+  public var authorizer: CallAuthorizer?
+  /// People with a token of their own see who else may be called.
+  public var isDirectoryOpen = false
   /// Whose pages may ask.
   public var crossOrigin = CrossOrigin()
   /// Seconds since 1970.
@@ -55,6 +59,7 @@ public struct Gateway: HTTPHandler {
   let rest: RESTDoor?
   private let standalone: StandaloneDoor?
   private let calls: CallDoor?
+  let sessions: (any SessionService)?
 
   /// - Parameters:
   ///   - rooms: nil: there is no door to rooms, and it answers 404.
@@ -84,6 +89,7 @@ public struct Gateway: HTTPHandler {
         links: { user in ICELink.fields(configuration.iceServers.list(for: user, now: configuration.now())) })
     }
     self.calls = calls.map { Self.door(to: $0, configuration, intakes) }
+    sessions = calls.map { CallSessions(desk: $0.desk, feeds: $0.rooms.sessions) }
   }
 
   private static func door(
@@ -98,7 +104,9 @@ public struct Gateway: HTTPHandler {
       },
       // No room has a name without a character.
       charge: { intakes.take($0, room: "", identity: $1, now: configuration.instant()) },
-      publicURL: configuration.publicURL, wallMilliseconds: { calls.desk.now.wall })
+      publicURL: configuration.publicURL, authorizer: configuration.authorizer,
+      isDirectoryOpen: configuration.isDirectoryOpen,
+      wallMilliseconds: { calls.desk.now.wall })
   }
 
   public func respond(to request: HTTPRequest) async -> HTTPResponse {
@@ -154,6 +162,7 @@ public struct Gateway: HTTPHandler {
     }
     terms.iceServers = { [configuration] in configuration.iceServers.list(for: $0, now: configuration.now()) }
     terms.now = configuration.now
+    terms.sessions = sessions
     terms.instant = configuration.instant
     terms.renew = { [configuration] token, grants in
       guard let secret = configuration.keys[token.apiKey], !rooms.forbids(token, in: room) else { return nil }

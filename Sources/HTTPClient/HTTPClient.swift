@@ -31,8 +31,11 @@ public final class HTTPClient {
     case http2
   }
 
-  public struct TransferID: Hashable, Sendable {
+  public struct TransferID: Hashable, Comparable, Sendable {
     fileprivate var number: Int
+
+    /// The one that was begun first.
+    public static func < (one: TransferID, other: TransferID) -> Bool { one.number < other.number }
   }
 
   /// What has happened to a request.
@@ -54,10 +57,18 @@ public final class HTTPClient {
   private let multi: MultiHandle
   private var transfers: [TransferID: Transfer] = [:]
   private var begun = 0
+  /// Of which something has come that wasn't handed over.
+  private let heard = HeardTransfers()
+  private var nextSilenceCheck = 0
 
   /// - Parameter usesProxies: false: what is asked for goes to its host, whatever the environment names.
   public convenience init(trust: Trust = .system, usesProxies: Bool = true) {
     self.init(MultiHandle(), trust: trust, usesProxies: usesProxies, version: .http1)
+  }
+
+  /// - Parameter waker: by which other threads end its waits; of one client.
+  public convenience init(trust: Trust = .system, usesProxies: Bool = true, waker: HTTPClientWaker) {
+    self.init(waker.multi, trust: trust, usesProxies: usesProxies, version: .http1)
   }
 
   /// - Parameter multi: which other threads may wake.
@@ -78,10 +89,12 @@ public final class HTTPClient {
   /// Begins a request; `wait` has it go on.
   /// - Throws: `request` for what can't be written.
   public func begin(_ request: HTTPClientRequest) throws(HTTPClientError) -> TransferID {
+    guard multi.isOpen else { throw .connection("no file descriptor is left") }
     begun += 1
     let id = TransferID(number: begun)
     let transfer = try Transfer(
       request, id: id, trust: trust, usesProxies: usesProxies, version: version, now: Self.now())
+    transfer.heard = heard
     guard curl_multi_add_handle(multi.pointer, transfer.handle) == CURLM_OK else {
       throw .connection("libcurl has no memory")
     }
@@ -99,17 +112,18 @@ public final class HTTPClient {
   /// - Returns: what has happened, as soon as something has; nothing when the time is over first, or another thread wakes this one.
   public func wait(milliseconds: Int) -> [Event] {
     let deadline = Self.now() + milliseconds
+    var pause = 0
     while true {
-      var running: Int32 = 0
-      curl_multi_perform(multi.pointer, &running)
+      multi.advance(milliseconds: pause)
       let events = news()
       let left = deadline - Self.now()
       guard events.isEmpty, left > 0, !multi.takeWake() else { return events }
-      // Silence is looked for now and then.
-      let pause = transfers.isEmpty ? left : min(left, 500)
-      curl_multi_poll(multi.pointer, nil, 0, Int32(clamping: pause), nil)
+      pause = transfers.isEmpty ? left : min(left, Self.silenceInterval)
     }
   }
+
+  /// Silence is looked for now and then.
+  private static let silenceInterval = 500
 
   /// Asks and waits for the answer; for an owner that has nothing else on its way.
   public func answer(to request: HTTPClientRequest) throws(HTTPClientError) -> HTTPAnswer {
@@ -129,9 +143,8 @@ public final class HTTPClient {
   private func news() -> [Event] {
     var events: [Event] = []
     let now = Self.now()
-    for transfer in transfers.values.sorted(by: { $0.id.number < $1.id.number }) {
-      if transfer.hasNews { transfer.lastHeard = now }
-      transfer.hasNews = false
+    for transfer in heard.take() where transfers[transfer.id] != nil {
+      transfer.lastHeard = now
       if transfer.isStream { events += stream(transfer) }
     }
     var waiting: Int32 = 0
@@ -153,6 +166,8 @@ public final class HTTPClient {
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.silentStream) { return events }
     #endif
+    guard now >= nextSilenceCheck else { return events }
+    nextSilenceCheck = now + Self.silenceInterval / 2
     for (id, transfer) in transfers where now - transfer.lastHeard > transfer.idleMilliseconds {
       cancel(id)
       events.append(.failed(id, .timeout))

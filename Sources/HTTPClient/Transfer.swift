@@ -17,8 +17,10 @@ final class Transfer {
   private(set) var head = AnswerHeadReader()
   /// Why it was given up here, where libcurl only knows that it was.
   private(set) var failure: HTTPClientError?
+  /// Where it says that something came.
+  var heard: HeardTransfers?
   /// Whether something came since the owner last asked.
-  var hasNews = false
+  fileprivate var hasNews = false
   /// Whether the head of a stream was handed over.
   var headIsTaken = false
 
@@ -150,7 +152,7 @@ final class Transfer {
 
   /// - Returns: as many bytes as there were, or another number, which ends the transfer.
   private func hear(head line: UnsafeRawBufferPointer) -> Int {
-    hasNews = true
+    noteNews()
     guard head.read(line) else {
       failure = .tooLarge(limit: AnswerHeadReader.limit)
       return line.count - 1
@@ -159,13 +161,19 @@ final class Transfer {
   }
 
   private func hear(body bytes: UnsafeRawBufferPointer) -> Int {
-    hasNews = true
+    noteNews()
     guard isStream || bytes.count <= limit - body.count else {
       failure = .tooLarge(limit: limit)
       return bytes.count - 1
     }
     body += bytes
     return bytes.count
+  }
+
+  private func noteNews() {
+    guard !hasNews else { return }
+    hasNews = true
+    heard?.note(self)
   }
 
   func takeBody() -> [UInt8] {
@@ -191,5 +199,21 @@ final class Transfer {
     case CURLE_SSL_CACERT_BADFILE: return .authorities(text)
     default: return .connection(text)
     }
+  }
+}
+
+/// The transfers of which something has come since their owner last asked, so that it needn't look at all of them.
+final class HeardTransfers {
+  private var waiting: [Transfer] = []
+
+  fileprivate func note(_ transfer: Transfer) { waiting.append(transfer) }
+
+  /// In the order in which they were begun.
+  func take() -> [Transfer] {
+    guard !waiting.isEmpty else { return [] }
+    let taken = waiting.sorted { $0.id < $1.id }
+    waiting = []
+    for transfer in taken { transfer.hasNews = false }
+    return taken
   }
 }

@@ -75,7 +75,20 @@ extension KeyDirectory {
     return .success(try then.proofs(from: old, in: transaction).consistency)
   }
 
-  // MARK: - What calls ask
+  // MARK: - What others ask in their own transactions
+
+  /// Whether the log grows by it if this is a device's key from now on: who bounds how often someone appends asks before.
+  /// - Parameter key: nil: the device has none any more.
+  public func grows(
+    by key: DeviceKey?, of person: String, device: String, in transaction: borrowing Transaction
+  ) throws(StoreError) -> Bool {
+    var last: KeyEntry?
+    if let owner = try KeyRows.owner(person, in: transaction) {
+      last = try KeyRows.last(of: device, of: owner, in: transaction)
+    }
+    // Without a key the first time is none: what there never was can't be revoked.
+    return last?.key != key
+  }
 
   /// Whether what was wrapped for a key can be unwrapped by the device's key of now.
   public func isCurrent(

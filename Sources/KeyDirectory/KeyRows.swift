@@ -26,6 +26,9 @@ enum KeyRows {
     let isKnown = try !transaction.run("SELECT 1 FROM key_people WHERE person = $1", name).isEmpty
     try transaction.run("DELETE FROM current_keys WHERE person = $1", name)
     try transaction.run("DELETE FROM key_entries WHERE person = $1", name)
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.saltKept) { return isKnown }
+    #endif
     try transaction.run("DELETE FROM key_people WHERE person = $1", name)
     return isKnown
   }
@@ -45,6 +48,9 @@ enum KeyRows {
         .integer(entry.leaf), .integer(Int(entry.key?.algorithm.rawValue ?? 0)),
         .bytes(entry.key?.bytes ?? []), .integer(entry.time.milliseconds),
       ])
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.revokedCurrent), entry.key == nil { return }
+    #endif
     guard entry.key != nil else {
       try transaction.run("DELETE FROM current_keys WHERE person = $1 AND device = $2", names)
       return

@@ -7,8 +7,12 @@ extension LoadOptions {
     With --real it encodes moving pictures and tones instead, decodes what arrives, and compares that: the number that is
     drawn in each picture, the picture around it, and the pitch.
 
+    With --calls people call each other instead: each call is started over REST, rings at one who reads events, is answered,
+    talked in and hung up.
+
     USAGE
       roost-load [--url ws://HOST:PORT] [--rooms N] [--publishers N] [--subscribers N] [--video RATE] [--audio] [--real]
+      roost-load [--url ws://HOST:PORT] --calls N [--rate N] [--talk S] [--restarts]
 
     WHERE
       --url URL          ws:// or wss://, http:// or https:// (ws://127.0.0.1:7880)
@@ -44,7 +48,7 @@ extension LoadOptions {
     HOW LONG
       --duration S       seconds to measure, once everyone has joined (10)
       --join-rate N      joins started per second (50)
-      --join-timeout S   seconds after which a join has failed (10)
+      --join-timeout S   seconds after which a join has failed (10; of a call 30)
       --settle S         seconds between the last join and the first that is measured: with --feedback on the
                          server finds in them what each path carries (0)
 
@@ -55,6 +59,13 @@ extension LoadOptions {
       --most-loss P      percent that may be lost (1)
       --most-delay MS    milliseconds that 95 of 100 may take (200)
 
+    CALLS
+      --calls N          in all, each of two people of its own
+      --rate N           started per second (10)
+      --talk S           seconds for which the two of a call hear each other (5)
+      --restarts         someone else kills the server and starts it again meanwhile: what isn't answered is asked again
+                         with the same ids, streams go on behind their last event, people come back to their calls
+
     OUTPUT
       --picture FILE     draw delay and loss over time as SVG
       --json             print the results as one JSON object; progress goes to standard error
@@ -63,7 +74,11 @@ extension LoadOptions {
     Expected packets and pictures are counted at the publishers, times their subscribers, never from the sequence
     numbers that arrived. The exit status is 1 if a participant couldn't join, was disconnected or received what was
     never sent, and with --real if a picture or a tone was wrong or nothing came of a track; of a ramp if its first step
-    broke. It is 2 if the command line is wrong.
+    broke. With --calls it is 1 if a call wasn't started, connected and over in time, or if a history, an event or a packet
+    was wrong; with --restarts a call may be missed or failed where that fits. It is 2 if the command line is wrong.
+
+    With --calls all requests come from one address: give the server room by limits.requestsPerAddress, some ten times the
+    rate, limits.requestsAtOncePerAddress and http.connectionsPerAddress.
 
     With --real one processor encodes about 60 publishers and decodes about 150 tracks. "no time here for" says that this
     machine was too slow, which is no fault of the server's.
@@ -71,6 +86,7 @@ extension LoadOptions {
     EXAMPLES
       roost-load --publishers 4 --subscribers 40 --video 1.5M --audio --duration 60
       roost-load --rooms 10 --publishers 3 --subscribers 0 --mesh --audio
+      roost-load --calls 500 --rate 50 --talk 5
       roost-load --real --publishers 2 --subscribers 6 --duration 30
       roost-load --real --publishers 2 --ramp subscribers:4 --duration 10 --picture ramp.svg
     """

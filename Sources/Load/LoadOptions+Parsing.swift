@@ -5,10 +5,12 @@ extension LoadOptions {
   public init(_ words: [String], environment: [String: String] = [:]) throws(LoadUsageError) {
     self.init()
     var limits = RampWords()
+    var calls = CallWords()
     if let key = environment["ROOST_LOAD_KEY"] { apiKey = key }
     if let secret = environment["ROOST_LOAD_SECRET"] { self.secret = secret }
     var words = words[...]
     while let word = words.popFirst() {
+      calls.note(word)
       switch word {
       case "--help", "-h": throw LoadUsageError(Self.help, isHelp: true)
       case "--mesh": isMesh = true
@@ -19,9 +21,12 @@ extension LoadOptions {
       case "--whep": joining.subscribesByWHEP = true
       case "--json": output.printsJSON = true
       case "--quiet": output.isQuiet = true
+      case "--restarts": calls.takeRestarts()
+      case _ where CallWords.valued.contains(word): try calls.take(word, try Self.value(of: word, &words))
       default: try apply(word, &words, &limits)
       }
     }
+    try calls.apply(to: &self)
     if picture.isReal {
       guard !hasAudio, picture.bitrate == 0, picture.files.isEmpty, others == 0 else {
         throw LoadUsageError(
@@ -42,9 +47,7 @@ extension LoadOptions {
     guard Self.known.contains(word) else {
       throw LoadUsageError("unknown option \(word); see roost-load --help")
     }
-    guard let value = words.popFirst() else {
-      throw LoadUsageError("\(word) needs a value; see roost-load --help")
-    }
+    let value = try Self.value(of: word, &words)
     switch word {
     case "--ramp", "--ramp-to", "--most-loss", "--most-delay": try limits.take(word, value)
     case "--picture": output.chart = value
@@ -76,6 +79,15 @@ extension LoadOptions {
         feedback.tellsArrivals = value == "on"
       }
     }
+  }
+
+  private static func value(
+    of word: String, _ words: inout ArraySlice<String>
+  ) throws(LoadUsageError) -> String {
+    guard let value = words.popFirst() else {
+      throw LoadUsageError("\(word) needs a value; see roost-load --help")
+    }
+    return value
   }
 
   private static let known: Set<String> = [

@@ -25,6 +25,8 @@ public struct LoadOptions: Equatable, Sendable {
   public var checksCertificate = true
   /// Raises the load step by step, each measured for `duration`; nil: one load.
   public var ramp: Ramp?
+  /// People call each other; nil: participants join rooms.
+  public var calls: CallPlan?
   public var output = Output()
 
   /// What rooms and participants are called.

@@ -144,10 +144,10 @@ extension LoadReport {
     ]
     rows += real?.rows ?? packetRows
     rows += [
-      ("UDP reflector, ms", Self.text(times.reflector)),
-      ("WebSocket ping, ms", Self.text(times.ping)),
-      ("join, ms", Self.text(times.join)),
-      ("first media, ms", Self.text(times.firstMedia)),
+      ("UDP reflector, ms", times.reflector.text),
+      ("WebSocket ping, ms", times.ping.text),
+      ("join, ms", times.join.text),
+      ("first media, ms", times.firstMedia.text),
       ("all in after", "\(Decimals.text(times.joinSeconds, 2)) s"),
     ]
     rows += ramp?.rows ?? []
@@ -175,7 +175,7 @@ extension LoadReport {
       ("duplicates", "\(duplicates)"),
       ("reordered", "\(reordered)"),
       ("corrupt", "\(corrupt)"),
-      ("one-way latency, ms", Self.text(times.latency)),
+      ("one-way latency, ms", times.latency.text),
     ]
   }
 
@@ -183,8 +183,12 @@ extension LoadReport {
     expected == 0 ? "" : " (\(Decimals.text(Double(count) / Double(expected) * 100, 3)) %)"
   }
 
-  private static func text(_ latency: Latency) -> String {
-    guard let p50 = latency.p50, let p99 = latency.p99, let maximum = latency.maximum else { return "none" }
+}
+
+extension LoadReport.Latency {
+  /// Milliseconds, in a line.
+  var text: String {
+    guard let p50, let p99, let maximum else { return "none" }
     return "p50 \(Decimals.text(p50, 2)), p99 \(Decimals.text(p99, 2)), max \(Decimals.text(maximum, 2))"
   }
 }

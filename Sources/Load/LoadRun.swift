@@ -62,7 +62,8 @@ public final class LoadRun {
     for _ in 0..<options.rooms { addRoom() }
   }
 
-  private static func unixSeconds() -> Int {
+  /// Seconds since 1970.
+  static func unixSeconds() -> Int {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
     return Int(time.tv_sec)

@@ -26,7 +26,7 @@ enum SessionError: Error, Equatable {
     case .maySubscribeToNothing, .closed(.removed): 4
     case .declined(_, let word): word == "not-allowed" ? 4 : 6
     case .closed(.roomClosed), .closed(.left): 5
-    case .closed(.duplicateIdentity): 6
+    case .closed(.duplicateIdentity), .closed(.movedElsewhere): 6
     case .closed(.serverShutdown): 7
     case .closed(.connectionLost): 3
     }
@@ -47,6 +47,7 @@ enum SessionError: Error, Equatable {
       case .removed: "removed from the room"
       case .connectionLost: "the server has lost the connection"
       case .duplicateIdentity: "another participant has joined with the same identity"
+      case .movedElsewhere: "the call goes on by another device"
       case .roomClosed: "the room is over"
       case .serverShutdown: "the server has stopped"
       }

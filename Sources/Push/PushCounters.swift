@@ -17,6 +17,8 @@ public enum PushDrop: String, CaseIterable, Sendable {
   case queueBytes
   /// The end of a ring that the device never got: it would ring for it.
   case neverRang
+  /// The device was logged out, or its token is another's.
+  case deviceGone
   /// It was answered, declined or ended meanwhile.
   case ringOver
   /// Its time was over before its turn.

@@ -5,7 +5,8 @@ internal import Model
 /// Rings the devices of people: gives a notice to all of a person's at once, each by the push service that reaches it, and says of
 /// each what became of it.
 ///
-/// What fails for a while is sent again until the ring is over. Rings go before ends of rings. Nothing is kept over a restart.
+/// What fails for a while is sent again until the ring is over. Rings go before ends of rings, and ends only to devices that may
+/// have the ring. Nothing is kept over a restart.
 public final class PushDesk: Sendable {
   /// Where pushes may go; what is nil reaches no device.
   public struct Services: Sendable {
@@ -60,8 +61,15 @@ public final class PushDesk: Sendable {
     if let production = apns[.production] { Task { await production.stayReady() } }
   }
 
-  /// Sends a notice to devices, beside each other; returns once it is queued. Of a ring that is over, what wasn't sent yet isn't sent.
-  public func deliver(_ notice: PushNotice, to devices: [PushDevice]) async {
+  /// Sends a notice to devices, beside each other; returns once it is queued. A ring that is over is sent no more, to any device,
+  /// before its end goes out.
+  /// - Parameter mayHaveIt: of an end: whether a device may have the ring, as far as reports say. It is asked behind the report of all
+  ///   that is settled; what isn't, the end waits for.
+  public func deliver(
+    _ notice: PushNotice, to devices: [PushDevice],
+    mayHaveIt: @escaping @Sendable (PushDevice) -> Bool = { _ in true }
+  ) async {
+    if notice.ring == nil { await stop(ringId: notice.ringId) }
     var jobs: [ObjectIdentifier: (sender: PushSender, jobs: [PushJob])] = [:]
     for device in devices {
       guard let sender = self.sender(for: device) else {
@@ -78,7 +86,7 @@ public final class PushDesk: Sendable {
       if notice.ring != nil {
         await sender.send(jobs)
       } else {
-        await sender.end(ring: notice.ringId, jobs)
+        await sender.end(jobs, mayHaveIt)
       }
     }
   }
@@ -86,6 +94,11 @@ public final class PushDesk: Sendable {
   /// That ring is over, on all devices, without a push that says so: it isn't sent again.
   public func stop(ringId: String) async {
     for sender in senders { await sender.stop(ring: ringId) }
+  }
+
+  /// Nothing is sent any more to what a device of a person was.
+  public func stop(device: String, of person: String) async {
+    for sender in senders { await sender.stop(device: PushDevice.Name(person: person, id: device)) }
   }
 
   public func reports() async -> [PushReport] {

@@ -24,11 +24,14 @@ public struct PushOutcome: Equatable, Sendable {
   public var at: WallTime
   /// How often it was sent.
   public var tries: Int
+  /// Whether the device may have it: the push service has taken it, or has left a try without an answer.
+  public var mayHaveArrived: Bool
 
   public var platform: PushDevice.Platform { device.platform }
 
   public init(
-    device: PushDevice, ringId: String, isRing: Bool, state: State, reason: String, at: WallTime, tries: Int
+    device: PushDevice, ringId: String, isRing: Bool, state: State, reason: String, at: WallTime, tries: Int,
+    mayHaveArrived: Bool = false
   ) {
     self.device = device
     self.ringId = ringId
@@ -37,5 +40,6 @@ public struct PushOutcome: Equatable, Sendable {
     self.reason = reason
     self.at = at
     self.tries = tries
+    self.mayHaveArrived = mayHaveArrived || state == .delivered
   }
 }

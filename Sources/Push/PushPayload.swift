@@ -20,30 +20,29 @@ public struct PushPayload: Equatable, Sendable {
   /// - Returns: nil where it is too long even with neither name nor key.
   public init?(_ notice: PushNotice, for device: PushDevice, texts: PushTexts = PushTexts()) {
     let key = notice.ring?.keys[device.id]
-    if let key, let whole = Self(notice, key, device.platform, texts),
+    if let key, let whole = Self(notice, key, device, texts),
       whole.callerName?.isEmpty != true || notice.callerName?.isEmpty == true
     {
       self = whole
-    } else if let bare = Self(notice, nil, device.platform, texts) {
+    } else if let bare = Self(notice, nil, device, texts) {
       self = bare
     } else {
       return nil
     }
   }
 
-  private init?(
-    _ notice: PushNotice, _ key: [String: String]?, _ platform: PushDevice.Platform, _ texts: PushTexts
-  ) {
+  private init?(_ notice: PushNotice, _ key: [String: String]?, _ device: PushDevice, _ texts: PushTexts) {
+    let platform = device.platform
     var notice = notice
     if let name = notice.callerName {
       notice.callerName = ""
       // The bytes of everything else.
-      let rest = Self.json(notice, key, platform, texts).utf8.count
+      let rest = Self.json(notice, key, device, texts).utf8.count
       // An alert has it once to be read and once for the app.
       let copies = platform == .apnsAlert ? 2 : 1
       notice.callerName = Self.beginning(of: name, bytes: (Self.limit(platform) - rest) / copies)
     }
-    let bytes = Array(Self.json(notice, key, platform, texts).utf8)
+    let bytes = Array(Self.json(notice, key, device, texts).utf8)
     guard bytes.count <= Self.limit(platform) else { return nil }
     self.bytes = bytes
     callerName = notice.callerName
@@ -77,7 +76,7 @@ public struct PushPayload: Equatable, Sendable {
   // MARK: The fields
 
   private static func json(
-    _ notice: PushNotice, _ key: [String: String]?, _ platform: PushDevice.Platform, _ texts: PushTexts
+    _ notice: PushNotice, _ key: [String: String]?, _ device: PushDevice, _ texts: PushTexts
   ) -> String {
     var fields: [String: StrictJSON] = [
       "v": .number(1), "ringId": .string(notice.ringId), "callId": .string(notice.callId),
@@ -87,14 +86,22 @@ public struct PushPayload: Equatable, Sendable {
       switch notice.kind {
       case .ring(let ring):
         [
-          ("type", "ring"), ("room", ring.room), ("token", ring.token), ("url", ring.url),
+          ("type", "ring"), ("room", ring.room), ("token", ring.tokens[device.id]), ("url", ring.url),
           ("expiresAt", ring.expiresAt.text),
         ]
       case .ended(let reason): [("type", "ended"), ("reason", reason)]
       }
     for (name, text) in own + [("callerName", notice.callerName)] { fields[name] = text.map { .string($0) } }
+    if notice.ring?.isBusy == true { fields["busy"] = .boolean(true) }
     fields["key"] = key.map { .object($0.mapValues { .string($0) }) }
-    switch platform {
+    if key != nil {
+      fields["keyFrom"] = notice.ring?.keyFrom.map { .string($0) }
+      fields["keyIndex"] = notice.ring?.keyIndex.map { .number(Double($0)) }
+    }
+    fields["head"] = notice.ring?.head.map {
+      .object(["size": .number(Double($0.size)), "root": .string($0.root)])
+    }
+    switch device.platform {
     case .apnsVoIP: fields["aps"] = .object([:])
     case .apnsAlert: fields["aps"] = alert(notice, texts)
     case .webhook: break

@@ -2,8 +2,9 @@ internal import Model
 
 /// What is still to be sent to one push service; given the time, it says what to send, and when to look again.
 ///
-/// Rings go before their ends. What fails for a while is sent again until the ring is over, and what is too late is not begun. It is
-/// bounded in number and in bytes: full, it gives up the end of a ring that has waited longest for a ring, and else takes no more.
+/// Rings go before their ends, and an end waits for what becomes of the ring that is under way to the same device. What fails for a
+/// while is sent again until the ring is over, and what is too late is not begun. It is bounded in number and in bytes: full, it gives
+/// up the end of a ring that has waited longest for a ring, and else takes no more.
 struct PushQueue: Sendable {
   struct Limits: Equatable, Sendable {
     /// Pushes that wait or are under way.
@@ -24,6 +25,7 @@ struct PushQueue: Sendable {
     var job: PushJob
     var state: PushOutcome.State
     var reason: String
+    var mayHaveArrived = false
   }
 
   private enum Turn: Equatable, Sendable {
@@ -35,9 +37,16 @@ struct PushQueue: Sendable {
   private struct Entry: Sendable {
     var job: PushJob
     var turn = Turn.ready
-    /// Its ring is over: it isn't sent again.
-    var isStopped = false
+    /// Why it isn't sent again once its answer has come.
+    var stopped: PushDrop?
+    /// It was taken, or a try has no answer.
+    var mayHaveArrived = false
+    /// Of an end, the ring whose answer it waits for.
+    var behind: UInt64?
   }
+
+  /// A platform answers within five seconds as a rule; an end that waits for that goes out after so long at the latest.
+  private static let longestHold = Duration.seconds(6)
 
   private(set) var counters = PushCounters()
   private(set) var bytes = 0
@@ -47,6 +56,8 @@ struct PushQueue: Sendable {
   private var ends: [UInt64] = []
   /// By the moment.
   private var paused: [(until: Instant, number: UInt64)] = []
+  /// Ends that wait for an answer, by the ring's number.
+  private var held: [UInt64: UInt64] = [:]
   private var underWay = 0
   private var last: UInt64 = 0
   private var finished: [Finished] = []
@@ -58,13 +69,16 @@ struct PushQueue: Sendable {
 
   // MARK: What comes
 
-  mutating func add(_ job: PushJob) {
+  /// - Returns: its number; nil: there is no room for it.
+  @discardableResult
+  mutating func add(_ job: PushJob) -> UInt64? {
     var job = job
     last += 1
     job.number = last
     while let problem = obstacle(to: job) {
       guard job.isRing, let victim = waitingEnd else {
-        return refuse(job, .failed, problem)
+        refuse(job, .failed, problem)
+        return nil
       }
       counters.dropped[problem, default: 0] &+= 1
       finish(victim, .failed, problem.rawValue)
@@ -72,6 +86,25 @@ struct PushQueue: Sendable {
     entries[job.number] = Entry(job: job)
     bytes += job.bytes
     if job.isRing { rings.append(job.number) } else { ends.append(job.number) }
+    return job.number
+  }
+
+  /// Takes the end of a ring. Where the ring is under way to that device, its answer is waited for, though not for ever: the end
+  /// neither overtakes the ring nor goes to a device that it doesn't come to.
+  mutating func addEnd(_ job: PushJob, now: Instant) {
+    guard let number = add(job), let ring = ringUnderWay(before: job) else { return }
+    ends.removeAll { $0 == number }
+    entries[ring]?.stopped = .ringOver
+    entries[number]?.behind = ring
+    held[ring] = number
+    pause(number, until: now + Self.longestHold)
+  }
+
+  private func ringUnderWay(before end: PushJob) -> UInt64? {
+    entries.values.first {
+      $0.turn == .sending && $0.job.isRing && $0.job.ringId == end.ringId
+        && $0.job.device.name == end.device.name
+    }?.job.number
   }
 
   /// A push that isn't sent at all.
@@ -91,41 +124,72 @@ struct PushQueue: Sendable {
     ends.first ?? paused.first { entries[$0.number]?.job.isRing == false }?.number
   }
 
-  /// That ring is over for a device: it isn't sent there again.
-  /// - Parameter device: nil: for all.
-  /// - Returns: devices that it was never sent to, and won't be.
-  mutating func stop(ring: String, device: PushDevice.Name? = nil) -> Set<PushDevice.Name> {
-    var untouched: Set<PushDevice.Name> = []
-    for (number, entry) in entries where entry.job.isRing && entry.job.ringId == ring {
-      let name = entry.job.device.name
-      guard device == nil || device == name else { continue }
+  /// A ring is over, for all devices: it isn't sent again.
+  mutating func stop(ring: String) {
+    stop(.ringOver) { $0.isRing && $0.ringId == ring }
+  }
+
+  /// Nothing is sent to that device any more.
+  mutating func stop(device: PushDevice.Name) {
+    stop(.deviceGone) { $0.device.name == device }
+  }
+
+  private mutating func stop(_ reason: PushDrop, _ isMeant: (PushJob) -> Bool) {
+    for (number, entry) in entries where isMeant(entry.job) {
       if entry.turn == .sending {
-        entries[number]?.isStopped = true
+        entries[number]?.stopped = reason
         continue
       }
-      if entry.job.tries == 0 { untouched.insert(name) }
-      counters.dropped[.ringOver, default: 0] &+= 1
-      finish(number, .expired, PushDrop.ringOver.rawValue)
+      counters.dropped[reason, default: 0] &+= 1
+      finish(number, Self.state(of: reason), reason.rawValue)
     }
-    return untouched
+  }
+
+  private static func state(of reason: PushDrop) -> PushOutcome.State {
+    reason == .deviceGone ? .failed : .expired
   }
 
   /// What became of a push that was sent.
-  mutating func answered(_ number: UInt64, _ verdict: PushVerdict, now: Instant) {
-    guard let entry = entries[number], entry.turn == .sending else { return }
+  /// - Parameter isUnanswered: no answer says whether it has arrived.
+  mutating func answered(_ number: UInt64, _ verdict: PushVerdict, isUnanswered: Bool = false, now: Instant) {
+    guard var entry = entries[number], entry.turn == .sending else { return }
     underWay -= 1
+    if verdict == .delivered || isUnanswered { entry.mayHaveArrived = true }
+    // Nothing comes to a token that is no good, whatever was tried before.
+    if case .remove = verdict { entry.mayHaveArrived = false }
+    entries[number] = entry
     switch verdict {
     case .delivered: finish(number, .delivered, "")
     case .remove(let reason): finish(number, .removed, reason)
     case .failed(let reason), .misconfigured(let reason): finish(number, .failed, reason)
     case .expired(let reason): finish(number, .expired, reason)
-    case .retry where entry.isStopped: finish(number, .expired, PushDrop.ringOver.rawValue)
-    case .retry(let pause, _):
-      counters.retries &+= 1
-      entries[number]?.turn = .paused
-      let until = now + pause
-      paused.insert((until, number), at: paused.firstIndex { $0.until > until } ?? paused.count)
+    case .retry(let span, _):
+      if let reason = entry.stopped {
+        finish(number, Self.state(of: reason), reason.rawValue)
+      } else {
+        counters.retries &+= 1
+        pause(number, until: now + span)
+      }
     }
+    release(behind: number, mayHaveArrived: entry.mayHaveArrived)
+  }
+
+  /// A ring has its answer: the end that waits for that goes out where the device may have the ring.
+  private mutating func release(behind ring: UInt64, mayHaveArrived: Bool) {
+    guard let number = held.removeValue(forKey: ring), entries[number]?.behind == ring else { return }
+    guard mayHaveArrived else {
+      counters.dropped[.neverRang, default: 0] &+= 1
+      return finish(number, .expired, PushDrop.neverRang.rawValue)
+    }
+    paused.removeAll { $0.number == number }
+    entries[number]?.turn = .ready
+    entries[number]?.behind = nil
+    ends.append(number)
+  }
+
+  private mutating func pause(_ number: UInt64, until moment: Instant) {
+    entries[number]?.turn = .paused
+    paused.insert((moment, number), at: paused.firstIndex { $0.until > moment } ?? paused.count)
   }
 
   // MARK: What is to be done
@@ -136,6 +200,7 @@ struct PushQueue: Sendable {
       paused.removeFirst()
       guard let entry = entries[first.number] else { continue }
       entries[first.number]?.turn = .ready
+      entries[first.number]?.behind = nil
       // They have waited before.
       if entry.job.isRing { rings.insert(first.number, at: 0) } else { ends.insert(first.number, at: 0) }
     }
@@ -170,7 +235,8 @@ struct PushQueue: Sendable {
     case .sending: break
     }
     counters.outcomes[state, default: 0] &+= 1
-    finished.append(Finished(job: entry.job, state: state, reason: reason))
+    finished.append(
+      Finished(job: entry.job, state: state, reason: reason, mayHaveArrived: entry.mayHaveArrived))
   }
 
   /// What is over since it was asked for last.

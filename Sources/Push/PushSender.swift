@@ -47,24 +47,30 @@ actor PushSender {
     goOn()
   }
 
-  /// That ring is over for those devices, which get its end, but for phones that it was never sent to: they would ring for it.
-  func end(ring: String, _ jobs: [PushJob]) {
-    var wanted: [PushJob] = []
+  /// Sends ends of a ring that was stopped, but not to phones that it never came to: they would ring for it.
+  /// - Parameter mayHaveIt: whether a device may have the ring, as far as that was reported.
+  func end(_ jobs: [PushJob], _ mayHaveIt: @escaping @Sendable (PushDevice) -> Bool) {
+    guard !isOver else { return }
+    stayReady()
     for job in jobs {
-      let untouched = queue.stop(ring: ring, device: job.device.name)
-      // An alert says what was missed.
-      if untouched.isEmpty || job.device.platform == .apnsAlert {
-        wanted.append(job)
+      if mayHaveIt(job.device) {
+        queue.addEnd(job, now: clocks.instant())
       } else {
         queue.refuse(job, .expired, .neverRang)
       }
     }
-    send(wanted)
+    goOn()
   }
 
-  /// That ring is over, for all.
+  /// A ring is over, for all devices: it isn't sent again. What was never sent is reported before this returns.
   func stop(ring: String) {
-    _ = queue.stop(ring: ring)
+    queue.stop(ring: ring)
+    goOn()
+  }
+
+  /// Nothing is sent to that device any more.
+  func stop(device: PushDevice.Name) {
+    queue.stop(device: device)
     goOn()
   }
 
@@ -102,10 +108,10 @@ actor PushSender {
   }
 
   private func carry(_ job: PushJob) async {
-    let verdict = await platform.push(job)
+    let result = await platform.push(job)
     guard !isOver else { return }
-    say(verdict)
-    queue.answered(job.number, verdict, now: clocks.instant())
+    say(result.verdict)
+    queue.answered(job.number, result.verdict, isUnanswered: result.isUnanswered, now: clocks.instant())
     goOn()
   }
 
@@ -114,7 +120,8 @@ actor PushSender {
       report(
         PushOutcome(
           device: done.job.device, ringId: done.job.ringId, isRing: done.job.isRing, state: done.state,
-          reason: done.reason, at: clocks.wall(), tries: done.job.tries))
+          reason: done.reason, at: clocks.wall(), tries: done.job.tries,
+          mayHaveArrived: done.mayHaveArrived))
     }
   }
 

@@ -32,6 +32,16 @@ package struct PushTry: Equatable, Sendable {
     return now + longer < deadline ? .retry(after: longer, reason: reason) : .expired(reason: reason)
   }
 
+  /// What a try without an answer came to: the push may have arrived, unless it never was sent.
+  func result(on error: HTTPClientError) -> PushResult {
+    let isUnanswered =
+      switch error {
+      case .connection, .timeout, .tooLarge: true
+      case .request, .certificate, .authorities, .stopped: false
+      }
+    return PushResult(verdict(on: error), isUnanswered: isUnanswered)
+  }
+
   /// What follows from a try that has no answer.
   func verdict(on error: HTTPClientError) -> PushVerdict {
     switch error {

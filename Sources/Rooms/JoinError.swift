@@ -4,6 +4,8 @@ public enum JoinError: Error, Equatable, Sendable {
   case draining
   /// The room, or the server, has as many as it may.
   case full(limit: Int)
+  /// The person is in the room's call by another device.
+  case elsewhere
   /// There is no such room, and joining makes none.
   case noRoom
   /// The identity was removed from the room, and the token is not known to be of after that.

@@ -10,7 +10,7 @@ public final class ParticipantSession: Sendable {
   let mailbox: NoticeMailbox
   private let room: any RoomRequests
   /// Another may follow it for the same participant, and then it asks for nothing any more.
-  private let number: UInt32
+  let number: UInt32
 
   /// - Parameter pressure: the room's.
   init(joined: JoinedState, terms: SessionTerms, room: any RoomRequests, pressure: NoticePressure) {

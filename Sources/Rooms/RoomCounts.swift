@@ -18,6 +18,8 @@ public struct RoomCounts: Sendable {
   public var refusedRemoved: UInt64 = 0
   /// Refused because of more metadata and attributes than the room has place for.
   public var refusedTooLarge: UInt64 = 0
+  /// Refused because the person is in the room's call by another device.
+  public var refusedElsewhere: UInt64 = 0
   /// Refused because the identity has spent too much in the room to come again.
   public var refusedTooOften: UInt64 = 0
 
@@ -30,6 +32,7 @@ public struct RoomCounts: Sendable {
   mutating func refuse(_ error: JoinError) -> JoinError {
     switch error {
     case .draining: refusedDraining &+= 1
+    case .elsewhere: refusedElsewhere &+= 1
     case .full: refusedFull &+= 1
     case .noRoom: refusedNoRoom &+= 1
     case .removed: refusedRemoved &+= 1

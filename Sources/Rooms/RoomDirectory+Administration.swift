@@ -1,6 +1,7 @@
 internal import Engine
 internal import Logging
-package import Model
+public import Model
+internal import Synchronization
 
 /// Rooms made, found and ended from outside.
 extension RoomDirectory {
@@ -36,6 +37,7 @@ extension RoomDirectory {
 
   /// Closes a room: everybody in it learns of it and leaves, and so does who is on the way in. Its name is free at once.
   public func close(room name: String) async throws(AdministrationError) {
+    await registry.overseer.withLock { $0 }?.willClose(name)
     guard let (room, isOver) = registry.withRooms({ $0.close(name) }) else { throw .unknownRoom }
     _ = await room.handle(.close(.roomClosed))
     if isOver { _ = await room.handle(.finish) }
@@ -46,9 +48,12 @@ extension RoomDirectory {
     for room in registry.withRooms({ $0.inOrder }) { try await room.rebuild() }
   }
 
-  /// Ends an identity's session in a room, if it has one. It may come back.
-  public func disconnect(_ identity: String, from room: String) async {
-    _ = await self.room(of: room)?.handle(.administration(.remove(identity)))
+  /// Ends an identity's session in a room, if it is there by that stay of those that `RoomOverseer.entered` has named. It may come back,
+  /// by another one. One that is being let in, and turns out to be of that stay, goes at once.
+  public func disconnect(
+    _ identity: String, stay: String, from room: String, _ reason: LeaveReason
+  ) async {
+    _ = await self.room(of: room)?.handle(.administration(.disconnect(identity, stay: stay, reason)))
   }
 
   // MARK: - Identities that were removed
@@ -70,6 +75,7 @@ extension RoomDirectory {
         return
       }
     #endif
+    await registry.overseer.withLock { $0 }?.willRemove(identity, from: room)
     // First, so that none slips in between; the room asks again as it lets one in.
     let isRemembered = registry.records.remove(identity, from: room, now: registry.wallSeconds())
     _ = await self.room(of: room)?.handle(.administration(.remove(identity)))

@@ -69,12 +69,29 @@ public final class RoomDirectory: Sendable {
     registry.overseer.withLock { $0 = overseer }
   }
 
+  /// - Returns: the stay by which it is there as of now, for those who oversee rooms.
   func admit(
     _ identity: String, device: String?, to room: String, grants: Grants
+  ) async throws(JoinError) -> String? {
+    guard let overseer = registry.overseer.withLock({ $0 }) else { return nil }
+    do throws(JoinError) {
+      return try await overseer.admit(identity, device: device, to: room, grants: grants)
+    } catch { throw refuse(error) }
+  }
+
+  /// Somebody is in.
+  /// - Parameters:
+  ///   - id: of the participant.
+  ///   - arrival: what has come of it.
+  /// - Throws: it may not stay.
+  func entered(
+    _ identity: String, device: String?, _ room: Room, grants: Grants, as id: ParticipantID,
+    by arrival: Arrival
   ) async throws(JoinError) {
     guard let overseer = registry.overseer.withLock({ $0 }) else { return }
     do throws(JoinError) {
-      try await overseer.admit(identity, device: device, to: room, grants: grants)
+      let stay = try await overseer.entered(identity, device: device, room.name, grants: grants)
+      if let stay { _ = await room.handle(.stay(id, stay, by: arrival)) }
     } catch { throw refuse(error) }
   }
 
@@ -155,21 +172,30 @@ public final class RoomDirectory: Sendable {
     opening role: TransportRole? = .both,
     isAttended: Bool = true
   ) async throws(JoinError) -> ParticipantSession {
-    try await admit(identity, device: device, to: name, grants: grants)
+    let stay = try await admit(identity, device: device, to: name, grants: grants)
     if registry.forbidsInside(identity, in: name, issued: issued) { throw refuse(.removed) }
     let room = try registry.withRooms { rooms throws(JoinError) in
       do throws(JoinError) {
         return try rooms.begin(identity, in: name) { make(name, terms.defaults, number: $0) }
       } catch { throw rooms.refuse(error) }
     }
+    let session: ParticipantSession
     do throws(JoinError) {
       let newcomer = Newcomer(
         identity: identity, name: display, metadata: metadata, attributes: attributes, grants: grants,
-        issued: issued, opens: role, isAttended: isAttended)
-      let (session, isNew) = try await room.join(newcomer)
+        issued: issued, opens: role, isAttended: isAttended, stay: stay)
+      let isNew: Bool
+      (session, isNew) = try await room.join(newcomer)
       if isNew { registry.withRooms { $0.noteStarted() } }
-      return session
     } catch { throw refuse(error) }
+    do throws(JoinError) {
+      try await entered(
+        identity, device: device, room, grants: grants, as: session.id, by: .session(session.number))
+    } catch {
+      await session.leave()
+      throw error
+    }
+    return session
   }
 
   private func refuse(_ error: JoinError) -> JoinError { registry.withRooms { $0.refuse(error) } }

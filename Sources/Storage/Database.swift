@@ -18,6 +18,8 @@ protocol Database: AnyObject {
   func run(_ statement: SQLStatement, each rows: [[SQLValue]]) throws(StoreError)
   /// Statements without values, of a migration, or that begin and end a transaction.
   func execute(_ sql: String) throws(StoreError)
+  /// Copies it aside as it is, before it is brought from that version to a newer one.
+  func keepCopy(of version: Int) throws(StoreError)
   /// As if nothing of the transaction had been; a connection that can't even do that is given up.
   func rollBack()
 }
@@ -26,6 +28,9 @@ extension Database {
   func begin() throws(StoreError) { try execute(dialect.begin) }
   /// Returns once it is on the disk.
   func commit() throws(StoreError) { try execute("COMMIT") }
+
+  /// A database that has an operator of its own is backed up by that one.
+  func keepCopy(of version: Int) throws(StoreError) {}
 
   func rollBack() {
     guard isOpen else { return }

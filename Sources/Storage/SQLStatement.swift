@@ -5,4 +5,7 @@ public struct SQLStatement: Hashable, Sendable, ExpressibleByStringLiteral {
   let text: String
 
   public init(stringLiteral text: StaticString) { self.text = text.description }
+
+  /// For tests: asks SQLite by which indexes it goes about another one.
+  init(planOf statement: SQLStatement) { text = "EXPLAIN QUERY PLAN " + statement.text }
 }

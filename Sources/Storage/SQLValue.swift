@@ -28,8 +28,8 @@ public enum SQLValue: Equatable, Sendable {
 
 /// One row of an answer.
 ///
-/// A column is read by its place; one that is of another kind is an error of the store, not of who reads it: somebody else
-/// has written to the database.
+/// A column is read by its place; one that is of another kind is an error of what was asked alone: somebody else has written that
+/// row.
 public struct SQLRow: Equatable, Sendable {
   public let values: [SQLValue]
 
@@ -69,6 +69,6 @@ public struct SQLRow: Equatable, Sendable {
   private func isNull(_ index: Int) -> Bool { index < values.count && values[index] == .null }
 
   private func wrong(_ index: Int, _ expected: String) -> StoreError {
-    .failed("column \(index) of an answer is no \(expected)")
+    .unreadable("column \(index) of an answer is no \(expected)")
   }
 }

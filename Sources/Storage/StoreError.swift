@@ -4,8 +4,8 @@ public enum StoreError: Error, Equatable, Sendable {
 
   /// What was configured leads to no database; the text says what to do.
   case cannotOpen(String)
-  /// Another server has it.
-  case inUse(String)
+  /// Another server has it; `by`: what is known of that one, or nothing.
+  case inUse(String, by: String)
   /// A newer server has written it.
   case newerSchema(found: Int, known: Int)
 
@@ -21,12 +21,23 @@ public enum StoreError: Error, Equatable, Sendable {
   case busy(String)
   /// The database doesn't take this one write, whose values are at fault; others of the same transaction are done.
   case refused(String)
+  /// What this one write or read has found in the database can't be understood. It is undone alone; others of the same transaction
+  /// are done.
+  case unreadable(String)
   /// The disk or the database doesn't do what it should; what was under way may have been done or not.
   case failed(String)
   /// More waits to be written than may. Nothing was done.
   case queueFull
   /// The store is closed.
   case closed
+
+  /// Whether it is of one write or read alone, and undoes that and nothing else.
+  var isOfOne: Bool {
+    switch self {
+    case .refused, .unreadable: true
+    default: false
+    }
+  }
 
   /// Whether what failed may have been done all the same. Who repeats it has to write it so that twice is as good as once.
   public var mayBeDone: Bool {
@@ -47,17 +58,25 @@ public enum StoreError: Error, Equatable, Sendable {
     case .connectionLost: "connectionLost"
     case .busy: "busy"
     case .refused: "refused"
+    case .unreadable: "unreadable"
     case .failed: "failed"
     case .queueFull: "queueFull"
     case .closed: "closed"
     }
   }
 
+  /// What somebody else has written, as part of one line for the operator: without control characters, and cut.
+  static func words(_ text: String) -> String {
+    let printable = text.unicodeScalars.prefix(200).map { scalar in
+      scalar.properties.generalCategory == .control ? " " : String(scalar)
+    }
+    return printable.joined().split(separator: " ").joined(separator: " ")
+  }
+
   /// All of them, in this order.
   public static let reasons = [
     "cannotOpen", "inUse", "newerSchema", "diskFull", "unreachable", "connectionLost", "busy", "refused",
-    "failed",
-    "queueFull", "closed",
+    "unreadable", "failed", "queueFull", "closed",
   ]
 }
 
@@ -65,8 +84,9 @@ extension StoreError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .cannotOpen(let text): text
-    case .inUse(let place):
-      "\(place) is in use by another Roost: two servers can't share one; stop the other, or give this one its own"
+    case .inUse(let place, let holder):
+      "\(place) is in use by another Roost\(holder.isEmpty ? "" : " (\(holder))"): two servers can't share one; stop the other, "
+        + "or give this one its own"
     case .newerSchema(let found, let known):
       "a newer Roost has written this database (schema version \(found); this one knows up to \(known)): start the newer "
         + "version again, or restore a backup from before it"
@@ -75,6 +95,7 @@ extension StoreError: CustomStringConvertible {
     case .connectionLost(let text): "the connection to the database was lost: \(text)"
     case .busy(let text): "the database is busy: \(text)"
     case .refused(let text): "the database refuses this: \(text)"
+    case .unreadable(let text): "the database has what can't be read: \(text)"
     case .failed(let text): "the database failed: \(text)"
     case .queueFull: "too much waits to be written"
     case .closed: "the store is closed"

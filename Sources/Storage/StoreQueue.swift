@@ -15,7 +15,9 @@ struct StoreQueue: ~Copyable {
   static let jobLimit = 65_536
 
   private let byteLimit: Int
-  private var jobs: [Job] = []
+  /// In order; what was taken is nil, and lies before `head`.
+  private var jobs: [Job?] = []
+  private var head = 0
   private var underWay: (jobs: Int, bytes: Int) = (0, 0)
   private var bytes = 0
   private(set) var isClosed = false
@@ -23,7 +25,9 @@ struct StoreQueue: ~Copyable {
   /// - Parameter byteLimit: of all that waits; a single job may be larger.
   init(byteLimit: Int) { self.byteLimit = byteLimit }
 
-  var waiting: (jobs: Int, bytes: Int) { (jobs.count + underWay.jobs, bytes + underWay.bytes) }
+  var waiting: (jobs: Int, bytes: Int) {
+    (jobs.count - head + underWay.jobs, bytes + underWay.bytes)
+  }
 
   /// - Returns: why it isn't taken; nil: it is.
   mutating func add(_ job: Job) -> StoreError? {
@@ -39,18 +43,33 @@ struct StoreQueue: ~Copyable {
 
   /// What is to be done next: one read, or the writes up to the next read, together.
   mutating func take() -> [Job] {
-    var count = 0
-    for job in jobs.prefix(Self.groupLimit) {
-      guard job.isWrite || count == 0 else { break }
-      count += 1
+    var group: [Job] = []
+    var size = 0
+    while group.count < Self.groupLimit, head < jobs.count, let job = jobs[head] {
+      guard job.isWrite || group.isEmpty else { break }
+      group.append(job)
+      size += job.bytes
+      // Who waits for it is let go of with the job, not with the queue.
+      jobs[head] = nil
+      head += 1
       if !job.isWrite { break }
     }
-    let group = Array(jobs.prefix(count))
-    jobs.removeFirst(count)
-    let size = group.reduce(0) { $0 + $1.bytes }
+    moveUp()
     bytes -= size
-    underWay = (count, size)
+    underWay = (group.count, size)
     return group
+  }
+
+  /// What waits moves to the front once that is no more than what has gone from there: each job moves about once, however
+  /// many wait.
+  private mutating func moveUp() {
+    guard head > 0, head >= jobs.count - head else { return }
+    if head == jobs.count {
+      jobs.removeAll(keepingCapacity: head <= Self.groupLimit)
+    } else {
+      jobs.removeFirst(head)
+    }
+    head = 0
   }
 
   /// What was taken last is done, or has failed.

@@ -83,7 +83,7 @@ struct StoreWork {
   private let database: any Database
   /// Of the jobs that are done, by their places.
   private var done: [Int: @Sendable () -> Void] = [:]
-  /// Of those that were refused by themselves.
+  /// Of those that failed by themselves: they were refused, or found what can't be read.
   private var refused: [Int: StoreError] = [:]
   /// Why none was done.
   private(set) var problem: StoreError?
@@ -151,7 +151,7 @@ struct StoreWork {
   private mutating func perform(_ place: Int) throws(StoreError) {
     let transaction = Transaction(database)
     do throws(StoreError) { done[place] = try jobs[place].perform(transaction) } catch {
-      guard case .refused = error else { throw error }
+      guard error.isOfOne else { throw error }
       refused[place] = error
     }
   }

@@ -8,6 +8,11 @@ struct RoostLoad {
     do {
       let options = try LoadOptions(
         Array(CommandLine.arguments.dropFirst()), environment: ProcessInfo.processInfo.environment)
+      if let calls = options.calls {
+        let report = try CallRun(options, calls, say: say).run()
+        print(options.output.printsJSON ? report.json : report.table)
+        exit(report.isGood ? 0 : 1)
+      }
       let chart = try options.output.chart.map { try ChartFile($0) }
       let run = try LoadRun(options, say: say)
       let report = try run.run()

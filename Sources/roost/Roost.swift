@@ -100,7 +100,7 @@ extension Grants {
   fileprivate init(_ request: TokenRequest) {
     self.init()
     room = request.room
-    roomJoin = request.identity != nil
+    roomJoin = request.identity != nil && !request.isOfPerson
     canPublish = roomJoin && request.publish
     canSubscribe = roomJoin && request.subscribe
     canPublishData = canPublish && request.data

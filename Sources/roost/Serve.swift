@@ -43,10 +43,13 @@ extension Roost {
     await media.notePriority(log)
     await media.rooms.recover(records.recovery)
     let events = Task { await media.rooms.run() }
+    let calls = try await CallService(configuration, media, records.store, log: log)
 
+    var doors = doors(configuration, audience, names: names, media)
+    doors.authorizer = try CallService.authorizer(configuration)
     let gateway = Gateway(
-      configuration: doors(configuration, audience, names: names, media), rooms: media.rooms,
-      administered: media.rooms)
+      configuration: doors, rooms: media.rooms,
+      administered: media.rooms, calls: (calls.desk, calls.rooms))
     let port = UInt16(configuration.http.port)
     let server = try HTTPServer(
       configuration: HTTPServerConfiguration(
@@ -57,7 +60,8 @@ extension Roost {
     let webhooks = records.deliveries.map {
       Self.webhooks(to: targets, $0, media, authorities: configuration.webhooks.authorities, log: log)
     }
-    let admin = try adminServer(configuration.admin, of: server, media, records, webhooks, started: started)
+    let admin = try adminServer(
+      configuration.admin, of: server, media, records, webhooks, calls.rooms, started: started)
     let ending = Ending()
     for address in admin?.addresses ?? [] { log.info("admin listener ready", ["address": "\(address)"]) }
     print(Greeting.text(addresses: server.addresses, secured: secured, isNetwork: audience == .network))
@@ -65,6 +69,18 @@ extension Roost {
     fflush(nil)
 
     await ending.wait(for: media.rooms, patience: .seconds(configuration.drain.seconds), log: log)
+    await stop(server, admin, webhooks, calls, media)
+    await events.value
+    media.finishFlights()
+    await records.close(log)
+  }
+
+  /// Everybody hears that it is over, and what happened until then is stored and sent.
+  private static func stop(
+    _ server: HTTPServer, _ admin: HTTPServer?, _ webhooks: Webhooks?, _ calls: CallService,
+    _ media: MediaServer
+  ) async {
+    await calls.freeze()
     await Ending.sayFarewell(media.rooms, through: server)
     // The last events can be read, and sent, once they are stored.
     try? await media.rooms.synced()
@@ -73,11 +89,9 @@ extension Roost {
     await server.shutdown()
     await delivered
     await admin?.shutdown(grace: .seconds(1))
+    await calls.stop()
     media.finishRecordings()
     media.engine.stop()
-    await events.value
-    media.finishFlights()
-    await records.close(log)
   }
 
   /// What the doors ask of those who come.
@@ -95,6 +109,8 @@ extension Roost {
     doors.iceServers = ICEServers(
       stunURLs: configuration.stun.urls, turnURLs: configuration.turn.urls,
       turnSecret: configuration.turn.secret, turnLifetime: configuration.turn.lifetime)
+    doors.publicURL = configuration.http.url.isEmpty ? nil : configuration.http.url
+    doors.isDirectoryOpen = configuration.calls.directory == .open
     doors.crossOrigin = CrossOrigin(origins: configuration.http.origins)
     doors.attempts = AttemptLimiter(
       rate: Double(configuration.limits.requestsPerAddress),
@@ -146,8 +162,7 @@ extension Roost {
   /// Metrics and health on a thread of their own, answered also while the public listener has all that it can take.
   private static func adminServer(
     _ admin: Configuration.Admin, of server: HTTPServer, _ media: MediaServer, _ records: Records,
-    _ webhooks: Webhooks?,
-    started: Double
+    _ webhooks: Webhooks?, _ calls: CallRooms, started: Double
   ) throws -> HTTPServer? {
     guard !admin.addresses.isEmpty else { return nil }
     var limits = HTTPLimits()
@@ -158,7 +173,7 @@ extension Roost {
         listeners: admin.addresses.map { .init($0.with(port: UInt16(admin.port))) }, limits: limits),
       handler: AdminDoor(
         rooms: media.rooms, store: records.store, journal: records.journal, engine: media.engine,
-        server: server, webhooks: webhooks, version: version,
+        server: server, webhooks: webhooks, calls: calls, version: version,
         started: started, isLocalOnly: admin.addresses.allSatisfy(\.isLoopback)))
   }
 }

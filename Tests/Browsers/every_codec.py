@@ -10,6 +10,7 @@ from harness.evidence import kept_on_failure
 from harness.firefox import Firefox
 from harness.media import Counters
 from harness.pages import source
+from harness.quality import sound_packet_size
 from harness.server import Server
 
 CONNECTION = "window.client.connection"
@@ -51,12 +52,6 @@ def codec(stats, direction, kind):
                  if entry["type"] == direction and entry.get("kind") == kind), "none")
 
 
-def mean_size(stats, direction, count, size):
-    """Payload bytes of a sound packet."""
-    entry = next((entry for entry in stats if entry["type"] == direction and entry.get("kind") == "audio"), {})
-    return entry.get(size, 0) / max(entry.get(count, 0), 1)
-
-
 async def _join(browser, room, body):
     await browser.evaluate(f"""
         window.client?.close();
@@ -83,8 +78,8 @@ async def _round(report, publisher, subscriber, audio, video):
         counters = Counters.read(received)
         seen = Seen(codec(received, "inbound-rtp", "video"), codec(received, "inbound-rtp", "audio"),
                     counters.frames_decoded, counters.audio_energy,
-                    mean_size(sent, "outbound-rtp", "packetsSent", "bytesSent"),
-                    mean_size(received, "inbound-rtp", "packetsReceived", "bytesReceived"))
+                    sound_packet_size(sent, "outbound-rtp", "packetsSent", "bytesSent"),
+                    sound_packet_size(received, "inbound-rtp", "packetsReceived", "bytesReceived"))
         holds = seen.holds(audio, video, subscriber.name == "chromium")
         if holds or asyncio.get_running_loop().time() > deadline:
             break

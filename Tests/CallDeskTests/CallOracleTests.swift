@@ -79,8 +79,10 @@ struct CallOracleTests {
             _ = try await test.desk.leave(
               call, by: caller, reason: draw.one(of: [.userLeft, .rejected, .networkError]))
           case 6:
+            let before = try? await test.desk.call(call).state
             _ = try await test.desk.invite([other], to: call, by: caller)
-            oracle.invited(call, by: caller.person, [other])
+            // Who is rung already stays as it is, also one who hears nothing of it.
+            if before?.canInvite(other) ?? false { oracle.invited(call, by: caller.person, [other]) }
           case 7: _ = try await test.desk.change(call, CallChange(metadata: "\(step)"), by: caller)
           case 8:
             let signal = CallDesk.Signal(id: TestDesk.uuid(), to: other, kind: "x", payload: "AAAA")
@@ -169,7 +171,7 @@ struct CallOracleTests {
         guard let state = try? await test.desk.call(call).state else { continue }
         for person in state.people {
           guard let session = person.session else { continue }
-          test.desk.media(false, of: person.id, session: session.id, in: call)
+          test.desk.media(.lost, of: person.id, session: session.id, in: call)
         }
       }
       await test.desk.writePresence()

@@ -125,7 +125,7 @@ struct CallRepeatsTests {
   @Test(arguments: StoreKind.allCases)
   func `of a person's events so many are kept, and their numbers have no gap`(kind: StoreKind) async throws {
     var terms = CallDeskTerms()
-    terms.events = 100
+    (terms.events, terms.changesPerMinute) = (100, 1_000)
     try await TestDesk.with(kind, terms) { test in
       let entry = try await test.start("ada", "bob")
       for number in 0..<200 {

@@ -17,7 +17,7 @@ struct CallRestartTests {
       let (mine, _) = try await test.talk("ada", "bob")
       _ = try await test.desk.invite([eve], to: mine.call.state.id, by: TestDesk.caller("ada"))
       try await test.again(after: 10_000) { back in
-        let rooms = try await back.desk.recover()
+        let rooms = try await back.desk.recover().rooms
         #expect(rooms == [try #require(mine.call.room)])
         await back.pass(19_999)
         #expect(try await back.call(mine, for: "ada").invited == [eve])
@@ -37,7 +37,7 @@ struct CallRestartTests {
       let entry = try await test.start("ada", "bob")
       let last = try await test.heard("bob").count
       try await test.again(after: 3_600_000) { back in
-        let rooms = try await back.desk.recover()
+        let rooms = try await back.desk.recover().rooms
         #expect(rooms.isEmpty)
         let call = try await back.call(entry, for: "bob")
         #expect(call[bob]?.leaveReason == .timedOut && call.isEnded)
@@ -52,7 +52,7 @@ struct CallRestartTests {
     try await TestDesk.with(kind) { test in
       for number in 0..<150 { _ = try await test.start("ada\(number)", "bob\(number)") }
       try await test.again(after: 1_000) { back in
-        let rooms = try await back.desk.recover()
+        let rooms = try await back.desk.recover().rooms
         #expect(rooms.count == 150)
         await back.pass(29_000)
         for _ in 0..<5 { _ = await back.desk.advance() }

@@ -210,7 +210,7 @@ struct CallRowsTests {
   {
     try await TestDesk.with(kind) { test in
       try await test.desk.block(ada, by: bob)
-      #expect(try await test.desk.blocks(of: bob) == [ada])
+      #expect(try await test.desk.blocks(of: bob).people == [ada])
       let entry = try await test.start("ada", "bob")
       await test.media(true, ("ada", entry))
       #expect(entry.call.state.invited == [bob] && test.outlet.rings.isEmpty)

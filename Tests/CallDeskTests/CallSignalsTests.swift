@@ -129,8 +129,8 @@ struct CallSignalsTests {
       _ = try await test.desk.register(phone, by: TestDesk.caller("ada"))
       _ = try await test.desk.register(
         Device(DeviceID("handy"), platform: .apnsVoIP, topic: "app", token: "t1"), by: TestDesk.caller("bob"))
-      #expect(try await test.desk.devices(of: ada).isEmpty)
-      #expect(try await test.desk.devices(of: bob).map(\.id) == [DeviceID("handy")])
+      #expect(try await test.desk.devices(of: ada).devices.isEmpty)
+      #expect(try await test.desk.devices(of: bob).devices.map(\.id) == [DeviceID("handy")])
       #expect(try await test.kinds("ada") == [.deviceRemoved])
       // The same again changes nothing for others.
       _ = try await test.desk.register(
@@ -150,13 +150,13 @@ struct CallSignalsTests {
           Device(DeviceID("d\(number)"), platform: .webhook, topic: "", token: "t\(number)"),
           by: TestDesk.caller("ada"))
       }
-      let kept = try await test.desk.devices(of: ada).map(\.id.text)
+      let kept = try await test.desk.devices(of: ada).devices.map(\.id.text)
       #expect(kept.count == 16 && !kept.contains("d0"))
       try await test.desk.unregister(DeviceID("d1"), by: ada)
       await #expect(throws: CallProblem.notFound) { try await test.desk.unregister(DeviceID("d1"), by: ada) }
       test.clock.move(90 * 86_400_000 + 20_000)
       await test.desk.tidy()
-      #expect(try await test.desk.devices(of: ada).isEmpty)
+      #expect(try await test.desk.devices(of: ada).devices.isEmpty)
     }
   }
 
@@ -168,9 +168,9 @@ struct CallSignalsTests {
       let phone = Device(DeviceID("phone"), platform: .apnsVoIP, topic: "app", token: "t1")
       let kept = try await test.desk.register(phone, by: TestDesk.caller("ada"))
       try await test.desk.dropToken(of: phone.id, of: ada, registeredBefore: kept.registeredAt - 1)
-      #expect(try await test.desk.devices(of: ada).count == 1)
+      #expect(try await test.desk.devices(of: ada).devices.count == 1)
       try await test.desk.dropToken(of: phone.id, of: ada, registeredBefore: kept.registeredAt)
-      #expect(try await test.desk.devices(of: ada).isEmpty)
+      #expect(try await test.desk.devices(of: ada).devices.isEmpty)
     }
   }
 
@@ -185,8 +185,8 @@ struct CallSignalsTests {
       try await test.desk.erase(bob)
       let document = try await test.desk.call(mine.call.state.id, for: ada)
       #expect(document.names == [ada: "Ada"] && document.erased == [bob])
-      #expect(try await test.desk.devices(of: bob).isEmpty)
-      #expect(try await test.desk.blocks(of: bob).isEmpty)
+      #expect(try await test.desk.devices(of: bob).devices.isEmpty)
+      #expect(try await test.desk.blocks(of: bob).people.isEmpty)
       #expect(try await test.heard("bob").isEmpty)
     }
   }

@@ -60,7 +60,10 @@ struct SharedSessionsTests {
       let all = try await test.desk.events(of: session, in: call, after: 0, limit: 100, for: bob)
       #expect(all.map(\.seq) == [1, 2, 3] && all.map(\.type) == ["system.joined", "page", "page"])
       #expect(all.map(\.sender) == [nil, ada, bob])
-      #expect(test.outlet.all.flatMap(\.sharedEvents).map(\.event) == all)
+      // The repeated one is said again, by its number.
+      let said = test.outlet.all.flatMap(\.sharedEvents)
+      #expect(said.map(\.event) == [all[0], all[1], all[1], all[2]])
+      #expect(said.allSatisfy { $0.people == [ada, bob] && $0.room != nil })
     }
   }
 
@@ -85,7 +88,7 @@ struct SharedSessionsTests {
     async throws
   {
     var terms = CallDeskTerms()
-    terms.eventsBehindSnapshot = 2
+    terms.sharing.eventsBehindSnapshot = 2
     try await TestDesk.with(kind, terms) { test in
       let (call, session) = try await together(test)
       for number in 0..<10 { _ = try await append(test, number, to: session, in: call, by: "ada") }
@@ -98,7 +101,7 @@ struct SharedSessionsTests {
         try await test.desk.snapshot(of: session, in: call, for: bob)
       }
       await #expect(throws: CallProblem.notAllowed) { try await keep(8, by: "bob") }
-      await #expect(throws: CallProblem.tooLarge("seq")) { try await keep(12, by: "ada") }
+      await #expect(throws: CallProblem.beyondLast(11)) { try await keep(12, by: "ada") }
       try await keep(8, by: "ada")
       await #expect(throws: CallProblem.staleSnapshot(8)) { try await keep(7, by: "ada") }
       #expect(try await test.desk.snapshot(of: session, in: call, for: bob).seq == 8)
@@ -110,6 +113,41 @@ struct SharedSessionsTests {
           7, 8, 9, 10, 11,
         ])
       #expect(try await test.desk.events(of: session, in: call, after: 11, limit: 9, for: bob).isEmpty)
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `what is kept of sessions has a bound, of events and of those that ended`(kind: StoreKind) async throws
+  {
+    var terms = CallDeskTerms()
+    (terms.sessions.eventBytes, terms.sharing.eventsBehindSnapshot, terms.sharing.sessionsOfCall) = (8, 1, 2)
+    try await TestDesk.with(kind, terms) { test in
+      let (call, session) = try await together(test)
+      for number in 0..<8 { _ = try await append(test, number, to: session, in: call, by: "ada") }
+      func isFull() async -> Bool {
+        do throws(CallProblem) { _ = try await append(test, 9, to: session, in: call, by: "ada") } catch {
+          if case .tooLarge = error { return true }
+        }
+        return false
+      }
+      #expect(await isFull())
+      try await test.desk.keepSnapshot(
+        SharedSnapshot(seq: 9, people: [], state: Array("9".utf8)), of: session, in: call,
+        by: TestDesk.caller("ada"))
+      // One event stays before it, and seven come.
+      for number in 0..<7 { _ = try await append(test, number, to: session, in: call, by: "ada") }
+      #expect(await isFull())
+      _ = try await test.desk.endSession(session, in: call, by: TestDesk.caller("ada"))
+      for _ in 0..<4 {
+        let id = TestDesk.uuid()
+        test.clock.move(10)
+        _ = try await test.desk.startSession(id, in: call, experience: "story", by: TestDesk.caller("ada"))
+        _ = try await test.desk.endSession(id, in: call, by: TestDesk.caller("ada"))
+      }
+      // The last start has left two without a snapshot, and its own is the third; the one that has one stays.
+      let left = try await test.desk.sessions(of: call, isOpen: false, for: ada)
+      #expect(left.count == 4 && left.contains { $0.state.id == session })
+      #expect(try await test.desk.snapshot(of: session, in: call, for: ada).seq == 9)
     }
   }
 

@@ -1,5 +1,6 @@
 import Calls
 import Foundation
+import KeyDirectory
 import Logging
 import Storage
 import Synchronization
@@ -12,6 +13,7 @@ import Testing
 final class TestDesk: Sendable {
   let kind: StoreKind
   let store: Store
+  let directory: KeyDirectory
   let desk: CallDesk
   let outlet = Outlet()
   let clock: Clock
@@ -19,7 +21,10 @@ final class TestDesk: Sendable {
   /// What was to be done.
   final class Outlet: CallOutlet {
     private let done = Mutex<[Aftermath]>([])
+    /// Which devices read events.
+    let reading = Mutex<[PersonID: EventReaders]>([:])
     func perform(_ aftermath: Aftermath) { done.withLock { $0.append(aftermath) } }
+    func readers(of person: PersonID) -> EventReaders { reading.withLock { $0[person] ?? EventReaders() } }
     var all: [Aftermath] { done.withLock { $0 } }
     var rings: [Aftermath.Ring] { all.flatMap(\.rings) }
     var ringsEnded: [Aftermath.RingEnded] { all.flatMap(\.ringsEnded) }
@@ -39,19 +44,25 @@ final class TestDesk: Sendable {
     }
   }
 
-  private init(_ kind: StoreKind, _ store: Store, _ terms: CallDeskTerms, _ clock: Clock) {
-    (self.kind, self.store, self.clock) = (kind, store, clock)
+  private init(
+    _ kind: StoreKind, _ store: Store, _ directory: KeyDirectory, _ terms: CallDeskTerms, _ clock: Clock
+  ) {
+    (self.kind, self.store, self.directory, self.clock) = (kind, store, directory, clock)
     desk = CallDesk(
-      store: store, terms: terms, outlet: outlet, log: Log(level: .warning) { print($0) },
+      store: store, keys: directory, terms: terms, outlet: outlet, log: Log(level: .warning) { print($0) },
       random: { (UInt64.random(in: 0 ... .max), UInt64.random(in: 0 ... .max)) }, clock: { clock.now })
   }
 
+  /// - Parameter location: nil: an empty store of that kind.
   static func with(
-    _ kind: StoreKind, _ terms: CallDeskTerms = CallDeskTerms(), _ body: (TestDesk) async throws -> Void
+    _ kind: StoreKind, _ terms: CallDeskTerms = CallDeskTerms(), at location: StoreLocation? = nil,
+    _ body: (TestDesk) async throws -> Void
   ) async throws {
-    let location = try kind.makeLocation()
+    let location = try location ?? kind.makeLocation()
     let store = try await Store.open(location, log: Log(level: .error) { _ in })
-    let test = TestDesk(kind, store, terms, Clock(CallTime(wall: 1_790_000_000_000, steady: 5_000)))
+    let test = TestDesk(
+      kind, store, try await KeyDirectory.open(in: store), terms,
+      Clock(CallTime(wall: 1_790_000_000_000, steady: 5_000)))
     do { try await body(test) } catch {
       await store.close()
       throw error
@@ -64,13 +75,13 @@ final class TestDesk: Sendable {
     after span: Int64, _ terms: CallDeskTerms = CallDeskTerms(), _ body: (TestDesk) async throws -> Void
   ) async throws {
     let later = CallTime(wall: clock.now.wall + span, steady: 7)
-    let test = TestDesk(kind, store, terms, Clock(later))
+    let test = TestDesk(kind, store, directory, terms, Clock(later))
     try await body(test)
   }
 
   /// The same store for another process, a second later.
   func restarted(_ terms: CallDeskTerms) -> TestDesk {
-    TestDesk(kind, store, terms, Clock(CallTime(wall: clock.now.wall + 1_000, steady: 7)))
+    TestDesk(kind, store, directory, terms, Clock(CallTime(wall: clock.now.wall + 1_000, steady: 7)))
   }
 
   // MARK: - What tests ask
@@ -94,7 +105,8 @@ final class TestDesk: Sendable {
   /// The media of people stands, or doesn't.
   func media(_ stands: Bool, _ entries: (String, CallEntry)...) async {
     for (person, entry) in entries {
-      desk.media(stands, of: PersonID(person), session: entry.session, in: entry.call.state.id)
+      desk.media(
+        stands ? .stands : .lost, of: PersonID(person), session: entry.session, in: entry.call.state.id)
     }
     await desk.writePresence()
   }

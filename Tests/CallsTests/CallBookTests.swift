@@ -173,6 +173,22 @@ struct CallBookTests {
     #expect(calls.rates.size == size)
   }
 
+  @Test func `one who is busy is invited no more often than one who is rung`() throws {
+    var calls = Calls()
+    _ = try calls.start(start(1, eve, bob), at: at(0))
+    try calls.apply(join(bob, session: 50), to: uuid(1), at: at(10))
+    _ = try calls.start(start(2, ada, zoe), at: at(20))
+    try calls.apply(join(zoe, session: 51), to: uuid(2), at: at(30))
+    for number in 0..<3 {
+      let invitation = CallInvitation(bob, ring: uuid(60 + number))
+      try calls.apply(.invite(by: ada, [invitation]), to: uuid(2), at: at(40 + Int64(number)))
+      #expect(calls.all[uuid(2)]?[bob]?.leaveReason == .busy)
+    }
+    #expect(throws: CallBook.Refusal.tooOften(59_990)) {
+      try calls.apply(.invite(by: ada, [CallInvitation(bob, ring: uuid(70))]), to: uuid(2), at: at(50))
+    }
+  }
+
   @Test func `a group in which one may not be rung so soon is rung as a whole or not at all`() throws {
     var calls = Calls()
     for number in 0..<3 {

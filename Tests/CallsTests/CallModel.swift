@@ -34,7 +34,7 @@ struct CallJudge {
     }
     switch event {
     case .mediaCame(_, let session): media.insert(session)
-    case .mediaWent(_, let session): media.remove(session)
+    case .mediaWent(_, let session, _): media.remove(session)
     case .restart: media = []
     case .leave(let person, let device?, _):
       if let session = before[person]?.session, session.device != device, session.deadline == nil {

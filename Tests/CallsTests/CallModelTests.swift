@@ -5,7 +5,7 @@ import Testing
 
 /// Every order of what may happen to a call of three people, one of whom has two devices, as far as a few steps go, and many random
 /// ones that go far.
-@Suite("A call, whatever happens", .timeLimit(.minutes(2)))
+@Suite("A call, whatever happens", .timeLimit(.minutes(5)))
 struct CallModelTests {
   static let (ada, bob, eve) = (PersonID("ada"), PersonID("bob"), PersonID("eve"))
   static let people = [ada, bob, eve]
@@ -134,7 +134,7 @@ struct CallModelTests {
       }
       front = next
     }
-    print("calls: \(tried) steps of \(seen.count) different calls")
+    print("figure: calls, all orders: \(tried) steps of \(seen.count) different calls")
     #expect(tried > 50_000)
   }
 
@@ -168,7 +168,8 @@ struct CallModelTests {
       }
       outcomes[end.outcome, default: 0] += 1
     }
-    print("calls: \(outcomes.map { "\($0.value) \($0.key.rawValue)" }.sorted())")
+    let ends = outcomes.map { "\($0.value) \($0.key.rawValue)" }.sorted().joined(separator: ", ")
+    print("figure: calls, random lives: \(lives), seed \(seed): \(ends)")
     #expect(outcomes.count >= 4)
   }
 }

@@ -108,6 +108,22 @@ struct CallStateTests {
     #expect(try #require(read.deadline) <= 60_000)
   }
 
+  @Test func `media that its room has waited for is waited for no longer here`() throws {
+    var call = try call(bob)
+    _ = call.apply(join(bob, session: 50), at: at(100))
+    for (person, session) in [(ada, 2), (bob, 50)] {
+      _ = call.apply(.mediaCame(person, session: uuid(session)), at: at(200))
+    }
+    // It went, as a page that loads again does, and has its time to come back.
+    _ = call.apply(.mediaWent(bob, session: uuid(50)), at: at(300))
+    #expect(call.deadline == 300 + CallTerms().grace)
+    // Known later: it was lost long ago.
+    _ = call.apply(.mediaWent(bob, session: uuid(50), isLost: true), at: at(400))
+    #expect(call.deadline == 400 + CallTerms().afterRoom)
+    _ = call.apply(.mediaWent(ada, session: uuid(2), isLost: true), at: at(500))
+    #expect(call.deadline == 400 + CallTerms().afterRoom)
+  }
+
   @Test func `a direct call is connected when two people say so, and its people are there by their events`()
     throws
   {

@@ -82,6 +82,46 @@ struct SharedSessionTests {
     #expect(session.callEnded(at: at(5)).isEmpty)
   }
 
+  @Test func `what is asked again is done already, and only what is new is refused`() throws {
+    var session = session()
+    _ = try session.join(bob, at: at(1))
+    _ = try session.handOver(to: bob, by: ada)
+    #expect(try session.handOver(to: bob, by: ada).isEmpty && session.owner == bob)
+    #expect(throws: SharedSessionRefusal.notAllowed) { try session.handOver(to: ada, by: ada) }
+    #expect(throws: SharedSessionRefusal.notAllowed) { try session.handOver(to: bob, by: eve) }
+    _ = session.leave(bob, at: at(2))
+    _ = try session.answerOffer(true, by: ada, at: at(3))
+    #expect(try session.answerOffer(true, by: ada, at: at(4)).isEmpty && session.owner == ada)
+    #expect(try session.answerOffer(false, by: ada, at: at(4)).isEmpty && session.owner == ada)
+  }
+
+  @Test func `events wait for a snapshot within bounds of number and bytes`() throws {
+    var terms = SharedSessionTerms()
+    (terms.events, terms.eventBytes) = (3, 100)
+    var session = SharedSession(
+      CallUUID(random: (0, 1)), of: CallUUID(random: (0, 2)), experience: "story", by: ada, terms: terms,
+      at: at(0))
+    #expect(throws: SharedSessionRefusal.full) { try session.append(by: ada, bytes: 101) }
+    for _ in 0..<3 { _ = try session.append(by: ada, bytes: 30) }
+    #expect(throws: SharedSessionRefusal.full) { try session.append(by: ada) }
+    #expect(try session.join(bob, at: at(1)).count == 1, "the server's own are always there")
+    try session.keepSnapshot(upTo: 4, by: ada)
+    #expect(throws: SharedSessionRefusal.full) { try session.append(by: ada, bytes: 11) }
+    session.noteGone(90)
+    #expect(try session.append(by: ada, bytes: 100) == 5)
+    session.noteGone(1_000)
+    #expect(session.eventBytes == 0)
+  }
+
+  @Test func `types of the server's own are known by their bytes, whatever characters those make`() {
+    for type in ["system.", "system.left", "system.\u{301}left", "system.\u{200D}"] {
+      #expect(SystemEvent.isReserved(type), "\(type)")
+    }
+    for type in ["system", "System.left", "s\u{301}ystem.left", "xsystem.left", ""] {
+      #expect(!SystemEvent.isReserved(type), "\(type)")
+    }
+  }
+
   @Test func `one who is alone and declines isn't asked again at once`() throws {
     var session = session()
     _ = try session.join(bob, at: at(1))

@@ -80,7 +80,7 @@ struct ConfigurationTests {
     (
       "{\n\n meda: { port: 1 } }",
       "roost.json5:3: meda: no such option, given { … }; did you mean media?; expected: one of "
-        + "http, admin, media, ice, stun, turn, keys, webhooks, log, rooms, limits, drain, reconnect, flights, storage, recording"
+        + "http, admin, media, ice, stun, turn, keys, webhooks, log, rooms, limits, drain, reconnect, flights, storage, recording, calls, push"
     ),
     (
       "{ 'media.port': \n'x' }",
@@ -89,7 +89,7 @@ struct ConfigurationTests {
     ),
     (
       "{ completelyElse: true }",
-      "roost.json5:1: completelyElse: no such option, given true; expected: one of http, admin, media, ice, stun, turn, keys, webhooks, log, rooms, limits, drain, reconnect, flights, storage, recording"
+      "roost.json5:1: completelyElse: no such option, given true; expected: one of http, admin, media, ice, stun, turn, keys, webhooks, log, rooms, limits, drain, reconnect, flights, storage, recording, calls, push"
     ),
     (
       "{ \"\\u006dedia\": {\n\"p\\x6frt\": 0 } }",
@@ -179,7 +179,7 @@ struct ConfigurationTests {
     #expect(
       message { try load(nil, [:], [("http.prt", "1")]) }
         == "--http.prt: http.prt: no such option, given \"1\"; did you mean http.port?; expected: one of "
-        + "http.port, http.addresses, http.connections, http.connectionsPerAddress, http.streams, "
+        + "http.port, http.addresses, http.url, http.connections, http.connectionsPerAddress, http.streams, "
         + "http.streamsPerAddress, http.trustedProxies, http.headSeconds, http.bodySeconds, http.bodyBytes, http.messageBytes, "
         + "http.origins, http.certificate, http.privateKey"
     )
@@ -348,6 +348,14 @@ struct ConfigurationTests {
     #expect(configuration.keys == ["devkey": "secret"])
     #expect(
       configuration.http.addresses.allSatisfy { $0.isLoopback } && configuration.http.addresses.count == 2)
+  }
+
+  @Test func `pushes have to say where the server is reached`() throws {
+    var configuration = Configuration()
+    configuration.push.webhook = "https://push.example/roost"
+    #expect { try configuration.requireWholePush() } throws: { "\($0)".hasPrefix("http.url: missing") }
+    configuration.http.url = "https://media.example"
+    #expect(throws: Never.self) { try configuration.requireWholePush() }
   }
 
   @Test func `the nearest word is suggested and a far one isn't`() {

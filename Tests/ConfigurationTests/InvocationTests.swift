@@ -118,7 +118,12 @@ struct InvocationTests {
       "roost: --room '*' is for --admin; no room has that name to be joined"
     ),
     ("token", "roost: nothing to allow: give --room and --identity, or --create, --list or --admin"),
-    ("token --identity a", "roost: --identity requires --room"),
+    ("token --identity a", "roost: --identity requires --room, or --person for calls"),
+    ("token --person", "roost: --person needs the --identity of the person, and no --room"),
+    (
+      "token --person --identity a --room b",
+      "roost: --person needs the --identity of the person, and no --room"
+    ),
     (
       "token --room a --identity b --valid-for 6",
       "roost: --valid-for 6: expected a time such as 90s, 30m, 6h or 7d"

@@ -39,6 +39,7 @@ RULES = [
     Rule(r"export \$\(cat /etc/roost/secrets\)", RUN),
     Rule(r"\$EDITOR roost\.json5", RUN),
     Rule(r"curl .*", RUN),
+    Rule(r"call=\$\(cat /proc/sys/kernel/random/uuid\)", RUN),
     Rule(r"(API_KEY=devkey API_SECRET=secret) (python3|go run|node) mint\.\w+ demo ann", RUN),
     Rule(r"\.build/release/roost-load .*", RUN),
     Rule(r"install .*", RUN),
@@ -110,9 +111,13 @@ SUBSTITUTIONS = [
 # Blocks that are neither commands, programs nor JSON, by their page and how they begin; who looks at them.
 FIGURES = {
     ("architecture.md", " UDP ─▶ Engine"): "a drawing",
+    ("calls.md", "Ada                    Roost"): "a drawing",
+    ("calls.md", "Bob's phone            Roost"): "a drawing",
     ("configuration.md", "[Service]"): "test_the_variables_of_the_unit_are_options",
     ("configuration.md", "server {"): "nginx's language; look_at_proxy wants it to lead to the default port",
+    ("calls.md", "ada's phone"): "a drawing",
     ("clients.md", "client  "): "a drawing",
+    ("sessions.md", "client  "): "a drawing",
     ("clients.md", "TR_k3XbQ9uTzLw2: 297 frames"): "Tests/Clients reads these lines of the same client",
     ("testing.md", "test direct\n  skipped:"): "what a machine without namespaces prints",
     ("testing.md", "line | wanted | seen"): "a form, which Tests/Scripts/accept_test.py reads",

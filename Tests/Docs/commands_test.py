@@ -117,8 +117,12 @@ class CommandsTest(LimitedTest):
         """What must have come of it."""
         if page == "load-testing.md":
             real = json.loads((room.folder / "load.json").read_text())["real"]
-            rows = re.findall(r"^\| (`.*?`) \|", commands.text_of("docs/load-testing.md"), re.MULTILINE)
-            self.assertEqual({each for row in rows for each in re.findall(r"`(\w+)`", row)}, set(real))
+            calls = json.loads((room.folder / "calls.json").read_text())
+            self.assertTrue(calls["ok"], calls)
+            rooms, of_calls = commands.text_of("docs/load-testing.md").split("\n## Calls\n")
+            for text, report in ((rooms, real), (of_calls, calls)):
+                rows = re.findall(r"^\| (`.*?`) \|", text, re.MULTILINE)
+                self.assertEqual({each for row in rows for each in re.findall(r"`(\w+)`", row)}, set(report))
             for name in ("ramp.svg", "packets.svg"):
                 # In a run of a second a series is a dot.
                 self.assertRegex((room.folder / name).read_text(), "<(polyline|circle) ")
@@ -127,7 +131,7 @@ class CommandsTest(LimitedTest):
             self.serve_as_service(room)
             backup = subprocess.run(["sqlite3", room.folder / "var/backups/roost.db", "SELECT max(version) FROM schema_version"],
                                     capture_output=True, text=True, timeout=10)
-            self.assertEqual(backup.stdout, "4\n", backup.stderr)
+            self.assertEqual(backup.stdout, "9\n", backup.stderr)
         if page in ("first-call.md", "operating.md"):
             room.look(output)
         if page == "events.md":
@@ -178,6 +182,12 @@ class CommandsTest(LimitedTest):
             await browser.evaluate("document.querySelector('#join-button').click();")
             await browser.wait_until("[...document.querySelectorAll('video')].some((each) => each.videoWidth === 480 && each.currentTime > 1)")
 
+    def test_calls(self):
+        with Roost() as roost:
+            output = self.run_page("calls.md", roost.public)
+            self.assertIn('"event":"call.ringing"', output)
+            self.assertIn('"ended":true', output)
+
     def test_configuration(self):
         output = self.run_page("configuration.md")
         printed = [json.loads(each) for each in re.findall(r"^\{\"http\": .*\}$", output, re.MULTILINE)]
@@ -205,7 +215,7 @@ class CommandsTest(LimitedTest):
             secrets.write(re.search(r"^ROOST_STORAGE_POSTGRESQL=.*$", text, re.MULTILINE)[0].replace("@db.example/", "@localhost/") + "\n")
         self.serve_as_service(room)
         self.assertRegex((room.folder / "server.log").read_text(encoding="utf-8"), r"store ready .*kind=PostgreSQL")
-        self.assertEqual(postgres.query("SELECT max(version) FROM roost.schema_version"), "4")
+        self.assertEqual(postgres.query("SELECT max(version) FROM roost.schema_version"), "9")
         self.assertEqual(postgres.query("SELECT DISTINCT tableowner FROM pg_tables WHERE schemaname = 'roost'"), "roost")
         # What the page saves it by.
         self.assertIn("CREATE TABLE roost.lives ", room.run(["pg_dump --schema roost roost"]))
@@ -322,7 +332,7 @@ class CommandsTest(LimitedTest):
     def test_pages_of_long_runs(self):
         for page in commands.pages():
             if page in ("README.md", "first-call.md", "configuration.md", "operating.md", "rest.md", "events.md", "cli.md", "tokens.md", "clients.md", "recording.md",
-                        "load-testing.md", "whip-whep.md"):
+                        "load-testing.md", "whip-whep.md", "calls.md"):
                 continue
             with self.subTest(page):
                 found = [each for block in ALL if block.page == page and commands.kind_of(block) == "commands"

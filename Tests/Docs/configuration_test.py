@@ -135,12 +135,18 @@ class RulesTest(LimitedTest):
             "a server without `--dev`": ["--log.level=info"],
             "`http.certificate`": [f"--keys=a:{SECRET}", "--http.certificate=x"],
             "`turn.urls`": [f"--keys=a:{SECRET}", "--turn.urls=turn:a:3478"],
-            "`webhooks.urls`": [f"--keys=a:{SECRET},b:{SECRET}", "--webhooks.urls=https://desk.example/"],
+            "`push.apns.key`, `push.webhook`": [f"--keys=a:{SECRET}", "--push.webhook=https://push.example/"],
+            "one of `push.apns.key`, `push.apns.keyId`, `push.apns.teamId`": [f"--keys=a:{SECRET}", "--push.apns.keyId=ABCDEFGHIJ"],
+            "`webhooks.urls`, `push.webhook`, `calls.authorize`": [f"--keys=a:{SECRET},b:{SECRET}", "--webhooks.urls=https://desk.example/"],
         }
         text = PAGE.read_text(encoding="utf-8").split("Some options need others:")[1].split("\n## ")[0]
         self.assertEqual(re.findall(r"^\| ([^|\n]+) \| [^n\n]", text, re.MULTILINE), list(needs))
         for what, arguments in needs.items():
             self.assertEqual(config(*arguments).returncode, 1, what)
+        two = [f"--keys=a:{SECRET},b:{SECRET}", "--http.url=https://media.example"]
+        for flag in ("--push.webhook", "--calls.authorize"):
+            self.assertEqual(config(*two, f"{flag}=https://desk.example/").returncode, 1, flag)
+            self.assertEqual(config(*two, f"{flag}=https://desk.example/#a").returncode, 0, flag)
         self.assertEqual(config(f"--keys=a:{SECRET[:31]}").returncode, 1)
         self.assertEqual(config(f"--keys=a:{SECRET}").returncode, 0)
 

@@ -34,7 +34,7 @@ class MessagesTest(LimitedTest):
 
     def test_every_json_is_json_and_looked_at(self):
         pages = {block.page for block in ALL if commands.kind_of(block) == "json"}
-        self.assertEqual(pages, {"events.md", "signalling.md", "tokens.md"}, "say here what holds the new page's JSON to its schema")
+        self.assertEqual(pages, {"events.md", "keys.md", "sessions.md", "signalling.md", "tokens.md"}, "say here what holds the new page's JSON to its schema")
 
     def test_the_notice_of_a_webhook(self):
         """It has the members of one that a receiver really gets."""

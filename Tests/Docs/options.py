@@ -15,7 +15,11 @@ UNITS = [
     (r"Bitrate$", "bit/s"),
     (r"\.port$", "port"),
     (r"^limits\.requestsPerAddress$", "a second"),
-    (r"^http\.(connections|streams)|^media\.workers$|^limits\.|^flights\.files$|^recording\.(atOnce|kept)$", ""),
+    (r"^calls\.ringTime$", "s"),
+    (r"^calls\..*PerMinute$", "a minute"),
+    (r"Hours$", "h"),
+    (r"Days$", "days"),
+    (r"^http\.(connections|streams)|^media\.workers$|^limits\.|^flights\.files$|^recording\.(atOnce|kept)$|^calls\.people$", ""),
 ]
 
 

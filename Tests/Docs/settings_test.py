@@ -38,7 +38,7 @@ class SettingsTest(LimitedTest):
 
     def test_metrics_are_exposed(self):
         # With a receiver of webhooks, where none listens.
-        with Roost("--webhooks.urls=http://127.0.0.1:9/#devkey") as roost:
+        with Roost("--webhooks.urls=http://127.0.0.1:9/#devkey", "--push.webhook=http://127.0.0.1:9/", "--http.url=http://127.0.0.1:9") as roost:
             # Families whose labels are codes show once there is one.
             roost.get("/nowhere")
             asyncio.run(closed_by(roost))

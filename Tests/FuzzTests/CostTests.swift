@@ -37,6 +37,8 @@ struct CostTests {
     let requests = Set(RESTOperation.all.map { "\($0.method.rawValue) \($0.path)" })
     let others: Set = ["GET /v1/rooms/{room}/connect", "POST /dev/token", "GET /", "another"]
     #expect(Set(CostGroup.request.kinds) == requests.union(others))
+    let calls = Set(CallOperation.all.map { "\($0.method.rawValue) \($0.path)" })
+    #expect(Set(CostGroup.call.kinds) == calls)
     let messages = Set(ClientMessage.kinds.map { $0.type })
     #expect(Set(CostGroup.message.kinds) == messages.union(["offer again", "unknown", "malformed"]))
   }
@@ -70,6 +72,7 @@ struct CostTests {
     switch group {
     case .message: 100
     case .request: 1_100
+    case .call: 20
     case .report: 700
     case .packet: 0
     }

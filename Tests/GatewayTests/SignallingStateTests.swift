@@ -61,6 +61,7 @@ struct SignallingStateTests {
       case .leave(let reason): "leaves: \(reason.rawValue)"
       case .perform(_, let id): "asks \(id?.json ?? "-")"
       case .explain(let id): "asks why \(id?.json ?? "-")"
+      case .share(let message, let id): "shares \(message.event.type) \(id?.json ?? "-")"
       case .offer(let offer, let id): "offers \(offer.sdp) \(id?.json ?? "-")"
       case .tellSlots: "has slots said again"
       case .charge(let bytes): "is charged \(bytes)"

@@ -57,6 +57,6 @@ struct SessionErrorTests {
     #expect(code(.declined(codec: "VP9", word: "not-allowed")) == 4)
     #expect(code(.noMedia(seconds: 30)) == 3 && text(.noMedia(seconds: 30)).contains("--media ADDRESS:PORT"))
     let codes = LeaveReason.allCases.map { OperatorError.session(.closed($0)).exitCode }
-    #expect(codes == [5, 4, 3, 6, 5, 7])
+    #expect(codes == [5, 4, 3, 6, 6, 5, 7])
   }
 }

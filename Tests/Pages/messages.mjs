@@ -5,7 +5,7 @@ import { test } from "node:test";
 const messages = await import(`${process.env.PAGES}/messages.js`);
 const source = (name) => readFileSync(`${process.env.PAGES}/${name}`, "utf8");
 const problem = (name) => messages.deviceProblem(Object.assign(new Error("no"), { name }), "camera and microphone");
-const reasons = ["left", "removed", "duplicateIdentity", "roomClosed", "connectionLost", "serverShutdown"];
+const reasons = ["left", "removed", "duplicateIdentity", "movedElsewhere", "roomClosed", "connectionLost", "serverShutdown"];
 
 test("a browser that blocks the devices is named with the way out", () => {
   for (const name of ["NotAllowedError", "SecurityError"]) {

@@ -43,6 +43,15 @@ struct APNsRequestTests {
     #expect(headers["apns-collapse-id"] == Sample.ringId && headers["apns-priority"] == "10")
   }
 
+  @Test func `an alert goes to the app itself, also where the device has registered for VoIP pushes`() throws
+  {
+    var device = Sample.device(1, .apnsAlert)
+    device.topic = "com.example.app.voip"
+    let job = PushJob(
+      id: "i", device: device, ringId: "r", isRing: true, payload: [], expiration: 0, deadline: .never)
+    #expect(headers(try request(job))["apns-topic"] == "com.example.app")
+  }
+
   @Test(arguments: [
     "", "zz", "a", "0123456", "../../x", "abcdefg1", "abcd ef01", String(repeating: "a", count: 401),
     "ａｂｃｄｅｆ０１",

@@ -130,6 +130,17 @@ struct APNsRulesTests {
     #expect(attempt().verdict(on: error) == expected)
   }
 
+  @Test(arguments: [
+    (HTTPClientError.timeout, true), (.connection("broken off"), true), (.tooLarge(limit: 1), true),
+    (.certificate("x"), false), (.authorities("x"), false), (.request("x"), false),
+  ])
+  func `what has no answer may have arrived, and what never was sent has not`(
+    error: HTTPClientError, mayHaveArrived: Bool
+  ) {
+    let result = attempt().result(on: error)
+    #expect(result.isUnanswered == mayHaveArrived && result.verdict == attempt().verdict(on: error))
+  }
+
   // MARK: What is read
 
   private func read(_ body: String, status: Int = 410, retryAfter: Int? = nil) -> APNsAnswer {

@@ -8,14 +8,14 @@ import Testing
 /// Over real sockets, TLS and HTTP/2, against another implementation of it.
 @Suite("Pushes through APNs", .timeLimit(.minutes(2)), .serialized)
 struct APNsServiceTests {
-  private typealias Step = APNsService.Step
+  typealias Step = APNsService.Step
 
-  private let outcomes = Outcomes()
+  let outcomes = Outcomes()
   private let lines = Lines()
   private let clock = TestClock()
 
   /// - Parameter trust: nil: in the service's own certificate.
-  private func withService(
+  func withService(
     patience: Duration = .seconds(5), readiness: Duration? = nil, team: String = "DEF123GHIJ",
     trust: HTTPClient.Trust? = nil, _ body: (APNsService, PushDesk) async throws -> Void
   ) async throws {
@@ -39,7 +39,7 @@ struct APNsServiceTests {
     }
   }
 
-  private func ring(seconds: Int64 = 30) -> PushNotice {
+  func ring(seconds: Int64 = 30) -> PushNotice {
     Sample.ring(expiresAt: clock.wall + seconds * 1_000)
   }
 
@@ -82,20 +82,6 @@ struct APNsServiceTests {
       }
       let report = try service.report()
       #expect(report.connections == 1 && report.tokens == 1 && report.pushes.count == 8)
-      #expect(outcomes.all.allSatisfy { $0.state == .delivered })
-    }
-  }
-
-  @Test func `the end of a ring isn't kept, and that of an alert says what was missed`() async throws {
-    try await withService { service, desk in
-      await desk.deliver(ring(), to: [Sample.device(1), Sample.device(2, .apnsAlert)])
-      _ = try await outcomes.wait(for: 2)
-      await desk.deliver(Sample.end(), to: [Sample.device(1), Sample.device(2, .apnsAlert)])
-      _ = try await outcomes.wait(for: 4)
-      let report = try service.report()
-      let (end, missed) = (report.pushes(to: 1)[1], report.pushes(to: 2)[1])
-      #expect(end.headers["apns-expiration"] == "0" && end.body.contains(#""type":"ended""#))
-      #expect(missed.headers["apns-collapse-id"] == Sample.ringId && missed.body.contains("Missed call"))
       #expect(outcomes.all.allSatisfy { $0.state == .delivered })
     }
   }

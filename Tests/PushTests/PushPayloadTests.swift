@@ -30,6 +30,25 @@ struct PushPayloadTests {
     #expect((fields["aps"] == nil) == (platform == .webhook))
   }
 
+  @Test func `each device has its own token, and one that there is none for has none`() throws {
+    var tokens: [Int: String] = [:]
+    for number in 1...3 {
+      let payload = try #require(PushPayload(Sample.ring(), for: Sample.device(number)))
+      tokens[number] = try fields(payload)["token"] as? String
+    }
+    #expect(tokens == [1: "call.token.here", 2: "another.token.here"])
+  }
+
+  @Test func `a ring of one who is in another call says so`() throws {
+    var ring = PushNotice.Ring(expiresAt: WallTime(milliseconds: 0))
+    ring.isBusy = true
+    let notice = PushNotice(ringId: "r", callId: "c", callerId: "ada", media: "audio", kind: .ring(ring))
+    let payload = try #require(PushPayload(notice, for: Sample.device()))
+    #expect(try fields(payload)["busy"] as? Bool == true)
+    let other = try #require(PushPayload(Sample.ring(), for: Sample.device()))
+    #expect(try fields(other)["busy"] == nil)
+  }
+
   @Test func `what there is none of is left out`() throws {
     let notice = PushNotice(
       ringId: "r", callId: "c", callerId: "ada", media: "audio",

@@ -45,7 +45,9 @@ struct PushQueueTests {
     queue.answered(job.number, verdict, now: Self.start)
     queue.answered(job.number, .delivered, now: Self.start)
     queue.answered(99, .delivered, now: Self.start)
-    #expect(queue.takeFinished() == [PushQueue.Finished(job: job, state: state, reason: reason)])
+    let finished = PushQueue.Finished(
+      job: job, state: state, reason: reason, mayHaveArrived: state == .delivered)
+    #expect(queue.takeFinished() == [finished])
     #expect(queue.counters.outcomes == [state: 1] && queue.count == 0 && queue.bytes == 0)
     #expect(sent(&queue).isEmpty)
   }
@@ -107,27 +109,93 @@ struct PushQueueTests {
 
   // MARK: Rings that are over
 
-  @Test func `a ring that is over isn't sent, and who never got it is said`() throws {
+  private func said(_ queue: inout PushQueue) -> [[String]] {
+    queue.takeFinished().map { [$0.job.id, $0.state.rawValue, $0.reason] }
+  }
+
+  @Test func `a ring that is over isn't sent, and where it may have arrived is said`() throws {
     var queue = queue(atOnce: 2)
     for number in 1...4 { queue.add(Sample.job(number)) }
     queue.add(Sample.job(5, ringId: "another"))
     let under = sent(&queue)
     queue.answered(under[0].number, .retry(after: .seconds(1), reason: "x"), now: Self.start)
     #expect(ids(sent(&queue)) == ["id-3"])
-    // Of one: it waits for its turn.
-    #expect(
-      queue.stop(ring: Sample.ringId, device: Sample.device(4).name) == [Sample.device(4).name])
-    // Of one that was sent once, of two that are under way.
-    #expect(queue.stop(ring: Sample.ringId).isEmpty)
-    #expect(
-      queue.takeFinished().map { [$0.job.id, $0.state.rawValue, $0.reason] } == [
-        ["id-4", "expired", "ringOver"], ["id-1", "expired", "ringOver"],
-      ])
+    // One was refused and one waits for its turn; two are under way.
+    queue.stop(ring: Sample.ringId)
+    let waiting = queue.takeFinished()
+    #expect(Set(ids(waiting.map(\.job))) == ["id-1", "id-4"])
+    #expect(waiting.allSatisfy { $0.state == .expired && $0.reason == "ringOver" && !$0.mayHaveArrived })
     // These are not sent again, but may have arrived.
-    queue.answered(2, .retry(after: .seconds(1), reason: "x"), now: Self.start)
+    queue.answered(2, .retry(after: .seconds(1), reason: "x"), isUnanswered: true, now: Self.start)
     queue.answered(3, .delivered, now: Self.start)
-    #expect(queue.takeFinished().map(\.state) == [.expired, .delivered])
+    let answered = queue.takeFinished()
+    #expect(answered.map(\.state) == [.expired, .delivered] && answered.allSatisfy(\.mayHaveArrived))
     #expect(ids(sent(&queue, now: Sample.second(20))) == ["id-5"] && queue.count == 1)
+  }
+
+  @Test
+  func `once a try has no answer a push may have arrived, whatever follows, unless its token is no good`()
+    throws
+  {
+    let verdicts: [(PushVerdict, Bool)] = [
+      (.failed(reason: "x"), true), (.expired(reason: "x"), true), (.remove(reason: "x"), false),
+    ]
+    for (verdict, mayHaveArrived) in verdicts {
+      var queue = queue()
+      queue.add(Sample.job())
+      let job = try #require(sent(&queue).first)
+      queue.answered(
+        job.number, .retry(after: .seconds(1), reason: "noAnswer"), isUnanswered: true, now: Self.start)
+      #expect(ids(sent(&queue, now: Sample.second(2))) == ["id-1"])
+      queue.answered(job.number, verdict, now: Sample.second(2))
+      #expect(queue.takeFinished().map(\.mayHaveArrived) == [mayHaveArrived], "\(verdict)")
+    }
+  }
+
+  @Test func `the end of a ring that is under way waits for its answer, and goes where the ring may be`() {
+    var queue = queue()
+    for number in 1...3 { queue.add(Sample.job(number)) }
+    let rings = sent(&queue)
+    queue.stop(ring: Sample.ringId)
+    for number in 1...4 {
+      queue.addEnd(Sample.job(number + 10, isRing: false, to: number), now: Self.start)
+    }
+    // Of the fourth nothing is under way.
+    #expect(ids(sent(&queue)) == ["id-14"])
+    let again = PushVerdict.retry(after: .seconds(1), reason: "x")
+    queue.answered(rings[0].number, .delivered, now: Self.start)
+    queue.answered(rings[1].number, again, isUnanswered: true, now: Self.start)
+    queue.answered(rings[2].number, again, now: Self.start)
+    #expect(ids(sent(&queue)) == ["id-11", "id-12"])
+    #expect(
+      said(&queue) == [
+        ["id-1", "delivered", ""], ["id-2", "expired", "ringOver"], ["id-3", "expired", "ringOver"],
+        ["id-13", "expired", "neverRang"],
+      ])
+  }
+
+  @Test func `an end waits six seconds for an answer, and no longer`() throws {
+    var queue = queue()
+    queue.add(Sample.job(1))
+    let ring = try #require(sent(&queue).first)
+    queue.addEnd(Sample.job(2, isRing: false, to: 1), now: Self.start)
+    #expect(queue.next(now: Self.start) == .wait(until: Sample.second(7)))
+    #expect(ids(sent(&queue, now: Sample.second(7))) == ["id-2"])
+    queue.answered(ring.number, .failed(reason: "x"), now: Sample.second(8))
+    #expect(said(&queue) == [["id-1", "failed", "x"]])
+  }
+
+  @Test func `nothing more is sent to a device that is gone`() throws {
+    var queue = queue(atOnce: 1)
+    queue.add(Sample.job(1))
+    queue.add(Sample.job(2, isRing: false, to: 1))
+    queue.add(Sample.job(3))
+    let under = try #require(sent(&queue).first)
+    queue.stop(device: Sample.device(1).name)
+    queue.answered(under.number, .retry(after: .seconds(1), reason: "x"), now: Self.start)
+    #expect(said(&queue) == [["id-2", "failed", "deviceGone"], ["id-1", "failed", "deviceGone"]])
+    #expect(ids(sent(&queue, now: Sample.second(20))) == ["id-3"])
+    #expect(queue.counters.dropped == [.deviceGone: 1])
   }
 
   // MARK: Anything, in any order
@@ -145,13 +213,14 @@ struct PushQueueTests {
       let isOver = step >= 1_500
       if !isOver, Int.random(in: 0..<3, using: &random) == 0 {
         added += 1
-        queue.add(
-          Sample.job(
-            added, isRing: Bool.random(using: &random), ringId: "ring-\(added / 4)",
-            bytes: Int.random(in: 1...3_000, using: &random),
-            deadline: now.nanoseconds / 1_000_000_000 + Int64.random(in: 1...30, using: &random)))
+        let job = Sample.job(
+          added, isRing: Bool.random(using: &random), ringId: "ring-\(added / 4)",
+          bytes: Int.random(in: 1...3_000, using: &random),
+          deadline: now.nanoseconds / 1_000_000_000 + Int64.random(in: 1...30, using: &random), to: added / 3)
+        if job.isRing { queue.add(job) } else { queue.addEnd(job, now: now) }
       }
-      if Int.random(in: 0..<20, using: &random) == 0 { _ = queue.stop(ring: "ring-\(added / 4)") }
+      if Int.random(in: 0..<20, using: &random) == 0 { queue.stop(ring: "ring-\(added / 4)") }
+      if Int.random(in: 0..<40, using: &random) == 0 { queue.stop(device: Sample.device(added / 3).name) }
       while case .send(let job) = queue.next(now: now) {
         try check(now < job.deadline, "too late")
         try check(!sending.contains { $0.number == job.number }, "twice at once")
@@ -163,7 +232,9 @@ struct PushQueueTests {
         let verdicts: [PushVerdict] = [
           .delivered, .failed(reason: "f"), .retry(after: .milliseconds(1_500), reason: "x"),
         ]
-        queue.answered(job.number, verdicts.randomElement(using: &random) ?? .delivered, now: now)
+        queue.answered(
+          job.number, verdicts.randomElement(using: &random) ?? .delivered,
+          isUnanswered: Bool.random(using: &random), now: now)
       }
       for done in queue.takeFinished() {
         try check(ended.insert(done.job.id).inserted, "\(done.job.id) ends twice")

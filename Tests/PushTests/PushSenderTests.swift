@@ -14,6 +14,7 @@ struct PushSenderTests {
   private final class Platform: PushPlatform {
     struct State {
       var verdicts: [PushVerdict] = []
+      var isUnanswered = false
       var jobs: [PushJob] = []
       var isOpen = true
       var isReady = false
@@ -22,10 +23,13 @@ struct PushSenderTests {
 
     let state = Mutex(State())
 
-    func push(_ job: PushJob) async -> PushVerdict {
+    func push(_ job: PushJob) async -> PushResult {
       state.withLock { $0.jobs.append(job) }
       while !state.withLock({ $0.isOpen }) { try? await Task.sleep(for: .milliseconds(5)) }
-      return state.withLock { $0.verdicts.isEmpty ? .delivered : $0.verdicts.removeFirst() }
+      return state.withLock { state in
+        let verdict = state.verdicts.isEmpty ? PushVerdict.delivered : state.verdicts.removeFirst()
+        return PushResult(verdict, isUnanswered: state.isUnanswered)
+      }
     }
 
     func stayReady() async {
@@ -79,20 +83,51 @@ struct PushSenderTests {
     platform.state.withLock { $0.isOpen = false }
     let sender = sender(atOnce: 1)
     await sender.send([job(1), job(2), job(3, .apnsAlert)])
-    await sender.end(
-      ring: Sample.ringId,
-      [
-        job(1, isRing: false), job(2, isRing: false), job(3, .apnsAlert, isRing: false),
-      ])
+    await sender.stop(ring: Sample.ringId)
+    let ends = [job(1, isRing: false), job(2, isRing: false), job(3, .apnsAlert, isRing: false)]
+    await sender.end(ends) { [outcomes] in outcomes.mayHave($0) }
     platform.state.withLock { $0.isOpen = true }
     let said = try await outcomes.wait(for: 6)
-    let names = said.map { "\($0.device.id) \($0.isRing ? "ring" : "end") \($0.state) \($0.reason)" }
     #expect(
-      Set(names) == [
+      Set(said.map(Self.line)) == [
         "device-1 ring delivered ", "device-1 end delivered ", "device-2 ring expired ringOver",
-        "device-2 end expired neverRang", "device-3 ring expired ringOver", "device-3 end delivered ",
+        "device-2 end expired neverRang", "device-3 ring expired ringOver", "device-3 end expired neverRang",
       ])
-    #expect(platform.state.withLock { $0.jobs.map(\.device.id) } == ["device-1", "device-1", "device-3"])
+    #expect(platform.state.withLock { $0.jobs.map(\.device.id) } == ["device-1", "device-1"])
+  }
+
+  private static func line(_ outcome: PushOutcome) -> String {
+    "\(outcome.device.id) \(outcome.isRing ? "ring" : "end") \(outcome.state) \(outcome.reason)"
+  }
+
+  @Test func `an end goes out behind the answer to its ring, and nowhere where the ring was refused`()
+    async throws
+  {
+    platform.state.withLock {
+      $0.isOpen = false
+      $0.verdicts = [.retry(after: .seconds(1), reason: "TooManyRequests")]
+    }
+    let sender = sender()
+    await sender.send([job(1)])
+    await sender.stop(ring: Sample.ringId)
+    await sender.end([job(1, isRing: false)]) { [outcomes] in outcomes.mayHave($0) }
+    try await Task.sleep(for: .milliseconds(100))
+    #expect(outcomes.all.isEmpty)
+    platform.state.withLock { $0.isOpen = true }
+    let said = try await outcomes.wait(for: 2)
+    #expect(said.map(Self.line) == ["device-1 ring expired ringOver", "device-1 end expired neverRang"])
+    #expect(platform.state.withLock { $0.jobs.count } == 1)
+  }
+
+  @Test func `what a device may have is said of a push without an answer`() async throws {
+    platform.state.withLock {
+      $0.verdicts = [.expired(reason: "noAnswer")]
+      $0.isUnanswered = true
+    }
+    let sender = sender()
+    await sender.send([job(1)])
+    let said = try await outcomes.wait(for: 1)
+    #expect(said[0].state == .expired && said[0].mayHaveArrived && outcomes.mayHave(said[0].device))
   }
 
   @Test func `the operator hears what the configuration has wrong, once, and nothing of any push`()

@@ -32,8 +32,8 @@ enum Sample {
       media: "video",
       kind: .ring(
         PushNotice.Ring(
-          room: "room-1", token: "call.token.here", url: "wss://roost.example/v1/ws",
-          expiresAt: WallTime(milliseconds: expiresAt), keys: keys)))
+          room: "room-1", tokens: ["device-1": "call.token.here", "device-2": "another.token.here"],
+          url: "wss://roost.example/v1/ws", expiresAt: WallTime(milliseconds: expiresAt), keys: keys)))
   }
 
   static func end(_ reason: String = "cancelled", name: String? = "Ada", ringId: String = ringId)
@@ -44,13 +44,15 @@ enum Sample {
       media: "video", kind: .ended(reason: reason))
   }
 
-  /// - Parameter deadline: seconds on the clock that isn't stepped.
+  /// - Parameters:
+  ///   - deadline: seconds on the clock that isn't stepped.
+  ///   - device: its number; nil: that of the push.
   static func job(
     _ number: Int = 1, _ platform: PushDevice.Platform = .apnsVoIP, isRing: Bool = true,
-    ringId: String = ringId, bytes: Int = 100, deadline: Int64 = 30
+    ringId: String = ringId, bytes: Int = 100, deadline: Int64 = 30, to device: Int? = nil
   ) -> PushJob {
     PushJob(
-      id: "id-\(number)", device: device(number, platform), ringId: ringId, isRing: isRing,
+      id: "id-\(number)", device: self.device(device ?? number, platform), ringId: ringId, isRing: isRing,
       payload: [UInt8](repeating: 46, count: bytes), expiration: isRing ? 1_800_000_030 : 0,
       deadline: second(deadline))
   }

@@ -46,6 +46,11 @@ final class Outcomes: Sendable {
     return all
   }
 
+  /// Whether a device may have its ring, as far as was said.
+  func mayHave(_ device: PushDevice) -> Bool {
+    !all.contains { $0.isRing && $0.device == device && !$0.mayHaveArrived }
+  }
+
   func of(_ device: Int) -> PushOutcome? { all.first { $0.device.id == "device-\(device)" } }
 }
 

@@ -118,6 +118,35 @@ struct WebhookPushTests {
     }
   }
 
+  @Test func `an end stops the ring everywhere, also where it doesn't go itself`() async throws {
+    try await withDesk { receiver, desk in
+      receiver.state.withLock { $0.answers = ["busy": [503]] }
+      await desk.deliver(ring, to: [device(1, token: "busy"), device(2, token: "phone")])
+      for _ in 0..<500 where receiver.state.withLock({ $0.bodies.count }) < 3 {
+        try await Task.sleep(for: .milliseconds(10))
+      }
+      await desk.deliver(Sample.end(), to: [device(2, token: "phone")])
+      let said = try await outcomes.wait(for: 3)
+      #expect(said.contains { $0.device.id == "device-1" && $0.reason == "ringOver" && !$0.mayHaveArrived })
+      #expect(said.contains { $0.device.id == "device-2" && !$0.isRing && $0.state == .delivered })
+      let report = try #require(await desk.reports().first)
+      #expect(report.waiting == 0)
+    }
+  }
+
+  @Test func `a device that is gone is sent no more`() async throws {
+    try await withDesk { receiver, desk in
+      receiver.state.withLock { $0.answers = ["busy": [503]] }
+      await desk.deliver(ring, to: [device(1, token: "busy")])
+      for _ in 0..<500 where receiver.state.withLock({ $0.bodies.count }) < 1 {
+        try await Task.sleep(for: .milliseconds(10))
+      }
+      await desk.stop(device: "device-1", of: "bea")
+      #expect(try await outcomes.wait(for: 1).map(\.reason) == ["deviceGone"])
+      #expect(try #require(await desk.reports().first).waiting == 0)
+    }
+  }
+
   @Test func `a ring that ends is sent no more`() async throws {
     try await withDesk { receiver, desk in
       receiver.state.withLock { $0.answers = ["busy": [503]] }

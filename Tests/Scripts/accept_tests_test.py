@@ -1,4 +1,5 @@
-"""What the rows of scripts/accept.d name is there: each alternative of each row of tests.list, and each case of `rules`."""
+"""What the rows of scripts/accept.d name is there: each alternative of each row of tests.list and calls.list, each figure of
+calls.figures, and each case of `rules`."""
 
 import ast
 import itertools
@@ -11,7 +12,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Server"))
 from limits import LimitedTest  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LIST = ROOT / "scripts/accept.d/tests.list"
+LISTS = [ROOT / "scripts/accept.d" / name for name in ("tests.list", "calls.list")]
+FIGURES = ROOT / "scripts/accept.d/calls.figures"
 
 
 def alternatives(pattern):
@@ -74,9 +76,12 @@ def tests():
 
 
 class AcceptTestsTest(LimitedTest):
+    @staticmethod
+    def lines(path):
+        return [line for line in path.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
+
     def rows(self):
-        lines = [line for line in LIST.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
-        return [[part.strip() for part in line.split(" | ", 1)] for line in lines]
+        return [[part.strip() for part in line.split(" | ", 1)] for path in LISTS for line in self.lines(path)]
 
     def test_every_alternative_of_every_row_matches_a_test(self):
         names = list(tests())
@@ -88,6 +93,24 @@ class AcceptTestsTest(LimitedTest):
     def test_a_row_stands_once(self):
         lines = [line for line, _ in self.rows()]
         self.assertEqual(len(lines), len(set(lines)))
+
+    def test_every_figure_of_calls_is_printed_by_the_test_that_holds_it_to_its_bound(self):
+        names, sources = list(tests()), "".join(path.read_text() for path in (ROOT / "Tests").rglob("*Tests.swift"))
+        figures = [[cell.strip() for cell in line.split(" | ")] for line in self.lines(FIGURES)]
+        self.assertGreater(len(figures), 6)
+        for line, wanted, name, pattern in figures:
+            self.assertTrue(f"figure: {name}" in sources, line)
+            self.assertTrue(any(re.search(pattern, each) for each in names), line)
+            self.assertTrue(wanted, line)
+
+    def test_no_test_runs_in_both_checks_or_in_none(self):
+        """`tests` leaves out by one expression what `calls` runs by it."""
+        expressions = [re.search(r'"((?:CallDeskTests)[^"]+)"', (ROOT / "scripts/accept.d" / name).read_text())[1] for name in ("tests", "calls")]
+        self.assertEqual(expressions[0], expressions[1])
+        chosen = [name for name in tests() if re.search(expressions[1], name)]
+        self.assertGreater(len(chosen), 150)
+        for module in ("CallDeskTests", "CallsTests", "KeyLogTests", "KeyDirectoryTests"):
+            self.assertTrue(any(name.startswith(f"{module}.") for name in chosen), module)
 
     def test_every_row_of_rules_names_as_many_cases_as_it_wants(self):
         text = (ROOT / "scripts/accept.d/rules").read_text(encoding="utf-8")

@@ -40,6 +40,13 @@ class HouseTest(LimitedTest):
         self.assertEqual(status, 1)
         self.assertEqual(lines, ["file Sources/A/One.swift: 401 lines, over 400", "function Sources/A/Two.swift:run: 62 lines, over 60"])
 
+    def test_a_function_that_a_mutex_holds_itself_is_named(self):
+        status, lines = self.look({
+            "A/One.swift": "struct One {\n  let hear = Mutex<(@Sendable (Int) -> Void)?>(nil)\n}\n",
+            "A/Two.swift": "struct Two {\n  let box = Mutex(Listener())\n  let all = Mutex<[Int: Two]>([:])\n"
+                           "  func f(_ body: (Int) -> Void) {}\n}\n"})
+        self.assertEqual((status, lines), (1, ["locked Sources/A/One.swift: 1 functions that are the value of a Mutex, over 0"]))
+
     def test_stored_properties_are_counted_and_computed_ones_are_not(self):
         stored = "".join(f"  var a{number} = {number}\n" for number in range(19))
         more = ("  let pair: (Int, Int)\n  private(set) var list: [Int] = { [1] }()\n  var seen: Int { 1 }\n  static let all = 1\n"

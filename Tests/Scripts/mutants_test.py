@@ -17,7 +17,8 @@ mutants = importlib.util.module_from_spec(importlib.util.spec_from_loader("mutan
 LOADER.exec_module(mutants)
 
 # Those that the server consists of, and what comes with it.
-MODULES = ["AccessTokens", "Configuration", "Congestion", "Crypto", "Engine", "Gateway", "HTTPClient", "HTTPServer", "ICE", "Load",
+MODULES = ["AccessTokens", "CallDesk", "Calls", "Configuration", "Congestion", "Crypto", "Engine", "Gateway", "HTTPClient", "HTTPServer", "ICE", "KeyDirectory",
+           "Load",
            "Logging", "Media", "Model", "Negotiation", "Operator", "Peer", "Polling", "Rooms", "Storage", "Transport", "WebSocketClient",
            "Wire", "roost"]
 
@@ -57,6 +58,11 @@ BEHAVIOURS = {
     "the operator's tokens go where they should, and allow what is asked": ["token-for-all", "token-in-clear", "loopback-prefix",
                                                                             "redirect-followed"],
     "resume tokens that are broken hang nothing": ["resumed-twice", "resume-lost"],
+    "no one learns of a call that is not of it": ["call-of-anyone", "call-token-of-any", "call-token-for-ever", "signal-to-all",
+                                                  "sessions-for-removed", "key-for-removed", "device-token-shown"],
+    "a call goes as its rules say": ["removed-returns", "later-reason", "any-device-leaves", "rung-twice", "connected-by-one",
+                                     "restart-at-once", "alone-for-ever", "clock-believed", "merged-with-many", "busy-rung"],
+    "what the log of keys shows is true": ["revoked-current", "salt-kept", "devices-unbounded", "leaf-unchecked"],
 }
 
 

@@ -26,7 +26,7 @@ class SignallingSchemaTest(LimitedTest):
 
     def test_every_type_has_an_example(self):
         with open(os.path.join(ROOT, "docs/signalling.schema.json"), encoding="utf-8") as file:
-            types = set(re.findall(r'"const": "(\w+)"', file.read()))
+            types = set(re.findall(r'"const": "([\w.]+)"', file.read()))
         with open(os.path.join(ROOT, "docs/signalling.md"), encoding="utf-8") as file:
             page = file.read()
         self.assertGreater(len(types), 20)

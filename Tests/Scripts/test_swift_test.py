@@ -1,4 +1,4 @@
-"""What scripts/test-swift makes of a run of `swift test`: its status, and its failures once more at the end."""
+"""What scripts/test-swift makes of a run of the Swift tests: its status, and its failures once more at the end."""
 import os
 import pathlib
 import subprocess
@@ -13,19 +13,30 @@ SCRIPT = os.path.join(os.path.dirname(__file__), "..", "..", "scripts", "test-sw
 
 
 class TestSwiftTest(LimitedTest):
-    def run_with(self, swift, *arguments):
-        """A run in which `swift` is the given shell script."""
+    def run_with(self, tests, *arguments):
+        """A run in which the tests' program is the given shell script."""
         with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "swift")
+            path = os.path.join(folder, "tests")
             with open(path, "w", encoding="utf-8") as file:
-                file.write("#!/bin/sh\n" + swift)
+                file.write("#!/bin/sh\n" + tests)
             os.chmod(path, 0o755)
             return subprocess.run([SCRIPT, *arguments], capture_output=True, text=True, timeout=30,
-                                  env={**os.environ, "PATH": folder + ":" + os.environ["PATH"]})
+                                  env={**os.environ, "ROOST_TEST_PROGRAM": path})
 
     def test_a_run_that_passes_adds_nothing(self):
         ran = self.run_with('echo "$@"', "--filter", "A|B")
-        self.assertEqual((ran.returncode, ran.stdout), (0, "test --skip-build --filter A|B\n"))
+        self.assertEqual((ran.returncode, ran.stdout), (0, "--testing-library swift-testing --filter A|B\n"))
+
+    def test_a_choice_of_no_test_fails(self):
+        ran = self.run_with('echo "✔ Test run with 0 tests in 0 suites passed after 0.001 seconds."', "--filter", "Gone")
+        self.assertEqual(ran.returncode, 1)
+        self.assertIn("no test is chosen by: --filter Gone", ran.stderr)
+
+    def test_tests_that_are_not_built_are_said_to_be(self):
+        ran = subprocess.run([SCRIPT], capture_output=True, text=True, timeout=30,
+                             env={**os.environ, "ROOST_TEST_PROGRAM": "/nowhere/tests"})
+        self.assertEqual(ran.returncode, 1)
+        self.assertIn("swift build --build-tests", ran.stderr)
 
     def test_failures_stand_at_the_end_and_keep_the_status(self):
         ran = self.run_with("""

@@ -19,7 +19,7 @@ CONNECTIONS = 600
 class HandshakesTest(LimitedTest):
     def served(self, folder, secure):
         """How many of many connections of one address are kept, and in how many seconds they came."""
-        arguments = ["--http.port=0", "--admin.port=0", f"--media.port={free_port()}"]
+        arguments = ["--http.port=0", "--admin.port=0", f"--media.port={free_port()}", f"--storage.directory={folder}/{secure}"]
         if secure:
             arguments += [f"--http.certificate={folder}/certificate.pem", f"--http.privateKey={folder}/key.pem"]
         environment = {name: value for name, value in os.environ.items() if not name.startswith("ROOST")}

@@ -203,7 +203,7 @@ class MetricsTest(LimitedAsyncTest):
             self.assertGreater(total(last, "roost_sessions_started_total"), 4)
 
     def test_the_page_of_the_operator_names_every_metric(self):
-        with Roost("--webhooks.urls=http://127.0.0.1:1/") as roost:
+        with Roost("--webhooks.urls=http://127.0.0.1:1/", "--push.webhook=http://127.0.0.1:1/", "--http.url=http://127.0.0.1:1") as roost:
             names = set(re.findall(r"^# TYPE (\S+)", roost.get_admin("/metrics").body, re.MULTILINE))
         # Those without a sample at the start are on the page as well, and nothing is there that isn't.
         late = {"roost_http_requests_refused_total", "roost_http_websockets_closed_total", "roost_http_responses_total"}

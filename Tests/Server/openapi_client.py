@@ -10,6 +10,9 @@ import threading
 import urllib.parse
 
 HERE = pathlib.Path(__file__).resolve().parent
+NO_CALL = "00000000-0000-4000-8000-000000000000"
+"""A call that never was."""
+CALLS = ("/v1/calls", "/v1/devices", "/v1/blocks", "/v1/people", "/v1/keys")
 PYTHON = HERE.parents[1] / ".build-python/bin/python"
 
 
@@ -26,10 +29,11 @@ class Answer:
 class Exchanges:
     """A description, and all that was asked and answered in a test."""
 
-    def __init__(self, document):
+    def __init__(self, document, wanted=lambda template: True):
+        """`wanted`: of which paths the operations are asked here."""
         self.document = document
         self.operations = {operation["operationId"]: (method.upper(), template, operation)
-                           for template, methods in document["paths"].items()
+                           for template, methods in document["paths"].items() if wanted(template)
                            for method, operation in methods.items() if method != "parameters"}
         self.all = []
 
@@ -91,7 +95,7 @@ class Client:
     @staticmethod
     def target(template, names):
         """The path with what stands for its names."""
-        for name, value in ({"room": "demo", "identity": "none", "track": "TR_none", "recording": "RC_none", "session": "none"} | names).items():
+        for name, value in ({"room": "demo", "identity": "none", "track": "TR_none", "recording": "RC_none", "session": "none", "call": NO_CALL, "device": "phone", "person": "zoe"} | names).items():
             template = template.replace(f"{{{name}}}", urllib.parse.quote(value, safe=""))
         return template
 

@@ -65,8 +65,10 @@ class Description:
         for error in validator.iter_errors(value):
             raise Fault(f"{what}: {'.'.join(map(str, error.path))}: {error.message[:300]}")
 
-    def place(self, target):
-        """The template that a request goes to, with what stands for its names, and its query."""
+    def place(self, method, target):
+        """The template that a request goes to, with what stands for its names, its query, and every method that is described there.
+
+        A path may fit two templates, as /v1/calls/events and /v1/calls/{call}: the more exact one of those that have the method counts."""
         path, _, query = target.partition("?")
         found = []
         for template in self.document["paths"]:
@@ -75,8 +77,10 @@ class Description:
                 found.append((template.count("{"), template, {name: urllib.parse.unquote(text) for name, text in match.groupdict().items()}))
         if not found:
             raise Fault("no such path is described")
-        _, template, names = min(found, key=lambda each: each[0])
-        return template, names, urllib.parse.parse_qsl(query, keep_blank_values=True)
+        known = {each for each, place in self.operations if any(place == template for _, template, _ in found)}
+        wanted = "GET" if method == "HEAD" else method
+        _, template, names = min(found, key=lambda each: ((wanted, each[1]) not in self.operations, each[0]))
+        return template, names, urllib.parse.parse_qsl(query, keep_blank_values=True), known
 
     def text(self, what, parameter, text):
         """A parameter or a header as its schema's type."""
@@ -110,8 +114,7 @@ class Exchange:
 
     def judge(self, description):
         """Returns: the operation's id; None where none was meant."""
-        template, names, query = description.place(self.target)
-        known = {method for method, place in description.operations if place == template}
+        template, names, query, known = description.place(self.method, self.target)
         if self.method == "OPTIONS" or self.method not in known | ({"HEAD"} if "GET" in known else set()):
             self.judge_methods(description, known)
             return None

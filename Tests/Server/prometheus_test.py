@@ -128,7 +128,7 @@ class LoadedTest(LimitedTest):
     def setUpClass(cls):
         receiver = cls.enterClassContext(Receiver())
         began = time.monotonic()
-        cls.roost = cls.enterClassContext(Roost(f"--webhooks.urls={receiver.url}"))
+        cls.roost = cls.enterClassContext(Roost(f"--webhooks.urls={receiver.url}", "--push.webhook=http://127.0.0.1:9/", "--http.url=http://127.0.0.1:9"))
         cls.network = cls.enterClassContext(UnrepairedNetwork(cls.roost.media_port, every=25, seconds=3))
         # Codes that are there from the first scrape on can rise.
         cls.roost.get("/healthz")

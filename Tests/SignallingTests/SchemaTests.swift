@@ -79,6 +79,7 @@ struct SchemaTests {
     + [.stream(StreamBody(track: "TR_1", state: .active))]
     + explanations
     + publications
+    + shared
     + StreamBody.Reason.allCases.map { .stream(StreamBody(track: "TR_1", state: .waiting, reason: $0)) }
     + SignallingErrorCode.allCases.map { .error(ServerMessage.ErrorBody($0, "m")) }
     + LeaveReason.allCases.map { .closed($0) }
@@ -90,6 +91,13 @@ struct SchemaTests {
         codecs: [TakenCodec(payloadType: 98, codec: "VP9")])),
     .publish(ServerMessage.Publish(track: "TR_1", layers: [], codecs: [])),
   ]
+
+  private static let shared: [ServerMessage.Content] =
+    ["ada", nil].map { sender in
+      let data = sender == nil ? OpaqueJSON.null : OpaqueJSON(Array(#"{"a":[1.50,"x"]}"#.utf8)) ?? .null
+      let event = SharedEventBody(id: "e", seq: 1, type: "t", sender: sender, time: "t", data: data)
+      return .sessionEvent(.init(sid: "s", event: event))
+    }
 
   private static let explanations: [ServerMessage.Content] =
     StreamReasonWord.allCases.map { .explain(explanation($0)) }
@@ -123,6 +131,7 @@ struct SchemaTests {
   static let messages: [ServerMessage] =
     contents.map { ServerMessage($0) } + [
       ServerMessage(.ok, id: RequestID(1)), ServerMessage(.ok, id: RequestID(.max)),
+      ServerMessage(.sessionSeq(.init(sid: "s", event: "e", seq: 7)), id: RequestID(3)),
     ]
     + contents.filter { content in
       switch content {
@@ -229,6 +238,8 @@ struct SchemaTests {
     #"{"type":"view","tracks":[{"track":"TR_1","quality":"low","maxWidth":1,"maxHeight":2,"maxFrameRate":3,"priority":0}]}"#,
     #"{"type":"subscribe","track":"TR_1","quality":"off","priority":255}"#, #"{"type":"view","tracks":[]}"#,
     #"{"type":"leave","reason":"r"}"#, #"{"type":"ping"}"#,
+    #"{"type":"session.event","sid":"s","event":{"id":"e","type":"t"}}"#,
+    #"{"type":"session.event","sid":"s","event":{"id":"e","type":"t","data":[1.50,{"a":null}]}}"#,
   ])
   func `what a client may say is understood, and stands in the schema`(text: String) throws {
     let message = try ClientMessage(json: text)

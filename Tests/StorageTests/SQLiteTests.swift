@@ -58,4 +58,19 @@ struct SQLiteTests {
       #expect("\(error ?? .closed)".contains("give a directory"))
     }
   }
+
+  @Test func `the lock says who has it for as long as it is held`() async throws {
+    let directory = temporaryDirectory()
+    let store = try await Store.open(.directory(directory))
+    let words = try String(contentsOfFile: directory + "/roost.lock", encoding: .utf8)
+    #expect(words.hasPrefix("process \(getpid()) on ") && words.hasSuffix("Z\n"), "\(words)")
+    await store.close()
+    #expect(try Data(contentsOf: URL(filePath: directory + "/roost.lock")).isEmpty)
+  }
+
+  @Test func `what others write into the lock's file is one line of bounded length`() {
+    #expect(StoreError.words("a\n\u{1B}[31m b\u{0}c") == "a [31m b c")
+    #expect(StoreError.words(String(repeating: "x", count: 1_000)).count == 200)
+    #expect(StoreError.words("\n").isEmpty)
+  }
 }

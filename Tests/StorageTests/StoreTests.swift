@@ -110,6 +110,61 @@ struct StoreTests {
   }
 
   @Test(arguments: StoreKind.allCases)
+  func `a write that finds what it can't read undoes itself and no other of its group`(kind: StoreKind)
+    async throws
+  {
+    let store = try await Store.open(kind.makeLocation())
+    try await store.makeNumbers()
+    let gate = Gate()
+    let held = gate.hold(store)
+    try await gate.reached()
+    async let first: Void = store.add(1)
+    let bad = Task {
+      try await store.write(bytes: 1) { transaction throws(StoreError) in
+        try transaction.run("INSERT INTO numbers (number) VALUES ($1)", [.integer(2)])
+        return try transaction.run("SELECT number FROM numbers").first?.text(0)
+      }
+    }
+    async let last: Void = store.add(3)
+    while store.report.waiting < 4 { await Task.yield() }
+    gate.open()
+    try await held.value
+    try await first
+    try await last
+    let error = await #expect(throws: StoreError.self) { try await bad.value }
+    #expect(error?.reason == "unreadable" && error?.mayBeDone == false)
+    #expect(try await store.numbers() == [1, 3])
+    #expect(store.report.failures["unreadable"] == 1 && store.report.isUp)
+    // So does a read, and one that is alone.
+    await #expect(throws: StoreError.self) {
+      try await store.read { transaction throws(StoreError) in
+        try transaction.run("SELECT number FROM numbers").first?.bytes(0)
+      }
+    }
+    #expect(store.report.failures["unreadable"] == 2 && store.report.isUp)
+    await store.close()
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `what is refused is said without the values of its row`(kind: StoreKind) async throws {
+    let store = try await Store.open(kind.makeLocation())
+    try await store.write(bytes: 1) { transaction throws(StoreError) in
+      try transaction.run("CREATE TABLE words (word TEXT NOT NULL PRIMARY KEY)")
+      try transaction.run("INSERT INTO words (word) VALUES ($1)", [.text("hush")])
+    }
+    let error = await #expect(throws: StoreError.self) {
+      try await store.write(bytes: 1) { transaction throws(StoreError) in
+        try transaction.run("INSERT INTO words (word) VALUES ($1)", [.text("hush")])
+      }
+    }
+    let words = "\(error ?? .closed)"
+    #expect(error?.reason == "refused" && !words.contains("hush"), "\(words)")
+    // PostgreSQL's code and its first line, which names the constraint.
+    if kind == .postgreSQL { #expect(words.contains("23505: ") && words.contains("words_pkey"), "\(words)") }
+    await store.close()
+  }
+
+  @Test(arguments: StoreKind.allCases)
   func `what fails in the database as a whole fails all of the group, and the next is done`(kind: StoreKind)
     async throws
   {
@@ -146,7 +201,12 @@ struct StoreTests {
     try await first.makeNumbers()
     try await first.add(1)
     let refused = await #expect(throws: StoreError.self) { _ = try await Store.open(location) }
-    #expect(refused?.reason == "inUse" && "\(refused ?? .closed)".contains("stop the other"))
+    let words = "\(refused ?? .closed)"
+    #expect(refused?.reason == "inUse" && words.contains("stop the other"))
+    // It is said who has it.
+    let holder = kind == .sqlite ? "(process \(getpid()) on " : "(PostgreSQL's process "
+    #expect(words.contains(holder) && words.contains("since 20"), "\(words)")
+    if kind == .postgreSQL { #expect(words.contains(" of roost "), "\(words)") }
     // The first noticed nothing.
     try await first.add(2)
     await first.close()

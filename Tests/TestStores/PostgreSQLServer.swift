@@ -20,8 +20,6 @@ public final class PostgreSQLServer: Sendable {
   }
 
   public let directory: String
-  /// Its end ends the server.
-  private let pipe = Pipe()
   private let count = Mutex(0)
 
   private static func binary(_ name: String) throws(Problem) -> String {
@@ -41,15 +39,14 @@ public final class PostgreSQLServer: Sendable {
     try Self.run(
       Self.asServer(
         "\(initdb) -D \(directory)/data -A trust -U roost --no-sync -E UTF8 --locale=C >/dev/null"))
-    let server = Process()
+    // Tests run beside each other, each with a connection of its own.
     let script =
-      "\(postgres) -D \(directory)/data -k \(directory) -c listen_addresses= -c fsync=off >\(directory)/log 2>&1 & "
+      "\(postgres) -D \(directory)/data -k \(directory) -c listen_addresses= -c fsync=off -c max_connections=400 >\(directory)/log 2>&1 & "
       + "cat >/dev/null; kill -QUIT $!; wait $!; rm -rf \(directory)"
-    let command = Self.asServer(script)
-    server.executableURL = URL(fileURLWithPath: command[0])
-    server.arguments = Array(command.dropFirst())
-    server.standardInput = pipe
-    do { try server.run() } catch { throw Problem(description: "\(error)") }
+    // Its end is the end of this process: it is never closed.
+    guard popen(Self.line(Self.asServer(script)) + " >/dev/null 2>&1", "we") != nil else {
+      throw Problem(description: "the server can't be started")
+    }
     for _ in 0..<200 {
       if (try? query("SELECT 1", in: "postgres")) == "1" { return }
       usleep(50_000)
@@ -63,21 +60,33 @@ public final class PostgreSQLServer: Sendable {
     return geteuid() == 0 ? ["/usr/sbin/runuser", "-u", "postgres", "--"] + shell : shell
   }
 
+  /// For a shell, each part as it is.
+  private static func line(_ command: [String]) -> String {
+    command.map {
+      "'" + $0.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    }
+    .joined(separator: " ")
+  }
+
+  /// By `popen`: Foundation's `Process` reads the list of open files first, and crashes where they are more than a thousand, as with
+  /// many media engines at once.
   /// - Returns: what it prints.
   @discardableResult
   private static func run(_ command: [String]) throws(Problem) -> String {
-    let process = Process()
-    let output = Pipe()
-    process.executableURL = URL(fileURLWithPath: command[0])
-    process.arguments = Array(command.dropFirst())
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = output
-    process.standardError = output
-    do { try process.run() } catch { throw Problem(description: "\(error)") }
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
-    guard process.terminationStatus == 0 else { throw Problem(description: trimmed) }
+    guard let stream = popen(line(command) + " </dev/null 2>&1", "re") else {
+      throw Problem(description: "\(command[0]) can't be started")
+    }
+    var output: [UInt8] = []
+    let size = 4_096
+    var buffer = [UInt8](repeating: 0, count: size)
+    while true {
+      let count = fread(&buffer, 1, size, stream)
+      guard count > 0 else { break }
+      output += buffer[..<count]
+    }
+    let status = pclose(stream)
+    let trimmed = String(decoding: output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    guard status == 0 else { throw Problem(description: trimmed) }
     return trimmed
   }
 

@@ -26,6 +26,8 @@ public enum CostGroup: String, CaseIterable, Sendable {
   case message
   /// HTTP requests, from the parsed request to the answer.
   case request
+  /// HTTP requests about calls, from the parsed request to the answer, with what the store does for them.
+  case call
   /// RTCP, from the sealed datagram to what is sent again because of it.
   case report
   /// RTP, from the sealed datagram to where it would be forwarded.
@@ -36,19 +38,27 @@ public enum CostGroup: String, CaseIterable, Sendable {
     switch self {
     case .message: MessageCosts.kinds
     case .request: RequestCosts.kinds
+    case .call: CallCosts.kinds
     case .report: ReportCosts.kinds
     case .packet: PacketCosts.kinds
     }
   }
 
-  /// How many others are in the room, where that makes a difference.
-  public var crowds: [Int] { self == .message ? [0, 60] : [60] }
+  /// How many others are in the room, where that makes a difference, or in the call.
+  public var crowds: [Int] {
+    switch self {
+    case .message: [0, 60]
+    case .call: [31]
+    case .request, .report, .packet: [60]
+    }
+  }
 }
 
 /// Runs inputs as the server would; belongs to one thread.
 public final class CostBench {
   private var messages: [Int: MessageCosts] = [:]
   private var requests: RequestCosts?
+  private let calls = CallCosts()
   private var reports: ReportCosts?
   private var packets: ReportCosts?
 
@@ -72,6 +82,9 @@ public final class CostBench {
       let costs = requests ?? RequestCosts(others: others)
       requests = costs
       return costs.run(request, size: input.count, meter)
+    case .call:
+      guard let request = RequestCosts.request(input), CallCosts.kind(of: request) == kind else { return nil }
+      return calls.run(request, kind: kind, meter)
     case .report:
       guard ReportCosts.kind(of: input) == kind else { return nil }
       let costs = reports ?? ReportCosts()

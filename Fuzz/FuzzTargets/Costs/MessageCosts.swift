@@ -10,7 +10,7 @@ final class MessageCosts {
   static let kinds = [
     "auth", "resume", "offer", "offer again", "candidate", "subscribe", "unsubscribe", "view", "mute",
     "update", "data",
-    "explain", "ping", "leave", "unknown", "malformed",
+    "explain", "session.event", "ping", "leave", "unknown", "malformed",
   ]
   /// What leaves the session as another than it was.
   private static let changing: Set = [

@@ -34,6 +34,18 @@ enum AnswerRecords {
       [.bytes(of: person.text), .bytes(of: request), .bytes(content), .integer(now.wall), .bytes(body)])
   }
 
+  /// Forgets those of a person that came before its last ones.
+  /// - Parameter most: how many stay; of one moment all do.
+  static func forget(
+    of person: PersonID, beyond most: Int, _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    try transaction.run(
+      """
+      DELETE FROM call_answers WHERE person = $1 AND time < (
+        SELECT a.time FROM call_answers a WHERE a.person = $1 ORDER BY a.time DESC LIMIT 1 OFFSET $2)
+      """, [.bytes(of: person.text), .integer(max(most - 1, 0))])
+  }
+
   static func forget(before moment: Int64, _ transaction: borrowing Transaction) throws(StoreError) {
     try transaction.run("DELETE FROM call_answers WHERE time < $1", [.integer(moment)])
   }

@@ -34,14 +34,25 @@ enum BlockRecords {
     ).isEmpty
   }
 
-  /// In the order of their bytes.
-  static func all(of person: PersonID, _ transaction: borrowing Transaction) throws(StoreError) -> [PersonID]
-  {
-    var found: [PersonID] = []
+  /// Some of them, the last first.
+  static func page(
+    of person: PersonID, before place: BlockPage.Place?, limit: Int, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> BlockPage {
     let rows = try transaction.run(
-      "SELECT blocked FROM blocks WHERE person = $1 ORDER BY blocked", [.bytes(of: person.text)])
-    for row in rows { found.append(PersonID(try row.string(0))) }
-    return found
+      """
+      SELECT time, blocked FROM blocks WHERE person = $1 AND (time, blocked) < ($2, $3)
+      ORDER BY time DESC, blocked DESC LIMIT $4
+      """,
+      [
+        .bytes(of: person.text), .integer(place?.time ?? .max), .bytes(of: place?.person.text ?? ""),
+        .integer(limit + 1),
+      ])
+    var page = BlockPage(people: [])
+    for row in rows.prefix(limit) { page.people.append(PersonID(try row.string(1))) }
+    if rows.count > limit, let last = page.people.last {
+      page.next = BlockPage.Place(time: try rows[limit - 1].integer(0), person: last)
+    }
+    return page
   }
 
   static func erase(_ person: PersonID, _ transaction: borrowing Transaction) throws(StoreError) {

@@ -11,65 +11,80 @@ enum CallRecords {
     var apiKey: String
   }
 
+  /// Some of them, and the ids of those that are written in a way that can't be understood: they keep no others back.
+  struct Found {
+    var rows: [Row] = []
+    var unreadable: [String] = []
+    var count: Int { rows.count + unreadable.count }
+  }
+
   // MARK: - Reading
 
   /// One of a person's calls, by one statement: there is no difference between one of others and one that never was.
   static func call(
     _ id: CallUUID, of person: PersonID, terms: CallTerms, _ transaction: borrowing Transaction
   ) throws(StoreError) -> Row? {
-    try rows(
+    try first(
       transaction.run(
         """
-        SELECT c.state, c.room, c.api_key FROM call_people p JOIN calls c ON c.id = p.call
+        SELECT c.state, c.room, c.api_key, c.id FROM call_people p JOIN calls c ON c.id = p.call
         WHERE p.person = $1 AND p.call = $2 AND p.hidden = 0
-        """, [.bytes(of: person.text), .text(id.text)]), terms
-    ).first
+        """, [.bytes(of: person.text), .text(id.text)]), terms)
   }
 
   /// For the server itself, and those who run the room.
   static func call(
     _ id: CallUUID, terms: CallTerms, _ transaction: borrowing Transaction
   ) throws(StoreError) -> Row? {
-    try rows(
-      transaction.run("SELECT state, room, api_key FROM calls WHERE id = $1", [.text(id.text)]), terms
-    ).first
+    try first(
+      transaction.run("SELECT state, room, api_key, id FROM calls WHERE id = $1", [.text(id.text)]), terms)
+  }
+
+  /// The same for what is about others as well.
+  /// - Returns: nil: there is no such call, or it can't be understood.
+  static func readable(
+    _ id: CallUUID, terms: CallTerms, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> Row? {
+    let rows = try transaction.run(
+      "SELECT state, room, api_key, id FROM calls WHERE id = $1", [.text(id.text)])
+    return try found(rows, terms).rows.first
   }
 
   static func call(
     inRoom room: String, terms: CallTerms, _ transaction: borrowing Transaction
   ) throws(StoreError) -> Row? {
-    try rows(
-      transaction.run("SELECT state, room, api_key FROM calls WHERE room = $1", [.bytes(of: room)]), terms
-    ).first
+    try first(
+      transaction.run("SELECT state, room, api_key, id FROM calls WHERE room = $1", [.bytes(of: room)]), terms
+    )
   }
 
   /// More calls at once no person can be in; who is rung in more isn't looked at there.
   private static let mostOfPerson: Int64 = 64
 
-  /// Those that aren't over of some people, each once.
+  static let openOfPerson: SQLStatement = """
+    SELECT c.state, c.room, c.api_key, c.id FROM call_people p JOIN calls c ON c.id = p.call
+    WHERE p.person = $1 AND p.open = 1 ORDER BY p.created DESC LIMIT $2
+    """
+
+  /// Those that aren't over of some people, each once; but for what can't be understood: no one is in that.
   static func open(
     of people: [PersonID], terms: CallTerms, _ transaction: borrowing Transaction
   ) throws(StoreError) -> [CallUUID: Row] {
-    var found: [CallUUID: Row] = [:]
+    var open: [CallUUID: Row] = [:]
     for person in people {
-      let rows = try rows(
-        transaction.run(
-          """
-          SELECT c.state, c.room, c.api_key FROM call_people p JOIN calls c ON c.id = p.call
-          WHERE p.person = $1 AND p.open = 1 ORDER BY p.created DESC LIMIT $2
-          """, [.bytes(of: person.text), .integer(mostOfPerson)]), terms)
-      for row in rows { found[row.state.id] = row }
+      let rows = try transaction.run(openOfPerson, [.bytes(of: person.text), .integer(mostOfPerson)])
+      for row in try found(rows, terms).rows { open[row.state.id] = row }
     }
-    return found
+    return open
   }
 
   /// Those in which something is over by now.
   static func due(
     at now: Int64, limit: Int, terms: CallTerms, _ transaction: borrowing Transaction
-  ) throws(StoreError) -> [Row] {
-    try rows(
+  ) throws(StoreError) -> Found {
+    try found(
       transaction.run(
-        "SELECT state, room, api_key FROM calls WHERE deadline <= $1 ORDER BY deadline LIMIT $2",
+        "SELECT state, room, api_key, id FROM calls WHERE deadline <= $1 ORDER BY deadline LIMIT $2",
         [.integer(now), .integer(limit)]), terms)
   }
 
@@ -78,51 +93,65 @@ enum CallRecords {
     try transaction.run("SELECT min(deadline) FROM calls").first?.optionalInteger(0)
   }
 
+  /// Some calls of the process before that aren't over.
+  struct Left {
+    /// Each with how far the time of day was ahead of that process's clock.
+    var rows: [(row: Row, clock: Int64)] = []
+    var unreadable: [String] = []
+    /// Behind which it goes on; nil: there are no more.
+    var last: String?
+  }
+
   /// Those of the process before that aren't over, some at a time, by their ids.
-  /// - Returns: each with how far the time of day was ahead of that process's clock.
   static func left(
     after id: String, limit: Int, _ transaction: borrowing Transaction
-  ) throws(StoreError) -> [(row: Row, clock: Int64)] {
+  ) throws(StoreError) -> Left {
     let rows = try transaction.run(
-      "SELECT state, room, api_key, clock FROM calls WHERE ended IS NULL AND id > $1 ORDER BY id LIMIT $2",
-      [.text(id), .integer(limit)])
-    var found: [(row: Row, clock: Int64)] = []
-    for row in rows { found.append((try read(row, CallTerms()), try row.integer(3))) }
+      """
+      SELECT state, room, api_key, id, clock FROM calls WHERE ended IS NULL AND id > $1 ORDER BY id LIMIT $2
+      """, [.text(id), .integer(limit)])
+    var left = Left()
+    for row in rows {
+      let id = try row.text(3)
+      left.last = id
+      if let known = try understood(row, CallTerms()) {
+        left.rows.append((known, try row.integer(4)))
+      } else {
+        left.unreadable.append(id)
+      }
+    }
+    return left
+  }
+
+  private static func first(_ rows: [SQLRow], _ terms: CallTerms) throws(StoreError) -> Row? {
+    try rows.first.map { row throws(StoreError) in try read(row, terms) }
+  }
+
+  static func found(_ rows: [SQLRow], _ terms: CallTerms) throws(StoreError) -> Found {
+    var found = Found()
+    for row in rows {
+      if let known = try understood(row, terms) {
+        found.rows.append(known)
+      } else {
+        found.unreadable.append(try row.text(3))
+      }
+    }
     return found
   }
 
-  /// A person's history, the newest first.
-  static func history(
-    of person: PersonID, with other: PersonID?, isOpen: Bool?, before place: CallPage.Place?, limit: Int,
-    _ transaction: borrowing Transaction
-  ) throws(StoreError) -> [Row] {
-    try rows(
-      transaction.run(
-        """
-        SELECT c.state, c.room, c.api_key FROM call_people p JOIN calls c ON c.id = p.call
-        WHERE p.person = $1 AND p.hidden = 0 AND p.forgotten = 0 AND (p.created, p.call) < ($2, $3)
-          AND (p.open = $4 OR $4 < 0)
-          AND (CAST($5 AS BIGINT) = 0 OR EXISTS (
-            SELECT 1 FROM call_people q WHERE q.person = $6 AND q.call = p.call AND q.hidden = 0))
-        ORDER BY p.created DESC, p.call DESC LIMIT $7
-        """,
-        [
-          .bytes(of: person.text), .integer(place?.created ?? .max), .text(place?.id.text ?? ""),
-          .integer(isOpen.map { $0 ? 1 : 0 } ?? -1), .integer(other == nil ? 0 : 1),
-          .bytes(of: other?.text ?? ""), .integer(limit),
-        ]), CallTerms())
+  /// - Returns: nil: it can't be.
+  private static func understood(_ row: SQLRow, _ terms: CallTerms) throws(StoreError) -> Row? {
+    do throws(StoreError) { return try read(row, terms) } catch {
+      guard case .unreadable = error else { throw error }
+      return nil
+    }
   }
 
-  private static func rows(_ rows: [SQLRow], _ terms: CallTerms) throws(StoreError) -> [Row] {
-    var found: [Row] = []
-    for row in rows { found.append(try read(row, terms)) }
-    return found
-  }
-
+  /// - Parameter row: the id behind what a call is read from.
   private static func read(_ row: SQLRow, _ terms: CallTerms) throws(StoreError) -> Row {
-    let bytes = try row.bytes(0)
+    let (bytes, id) = (try row.bytes(0), try row.text(3))
     guard let state = try? JSONDecoder().decode(CallState.self, from: Data(bytes)) else {
-      throw .failed("a call in the database can't be read")
+      throw .unreadable("the state of call \(id)")
     }
     let room = try row.optionalBytes(1).map { String(decoding: $0, as: UTF8.self) }
     return Row(state: state.read(with: terms), room: room, apiKey: try row.string(2))
@@ -184,6 +213,16 @@ enum CallRecords {
     try transaction.run("UPDATE call_people SET open = 0 WHERE call = $1", [.text(after.id.text)])
   }
 
+  /// What can't be understood has nothing to wait for. It is over, and goes with the others that are.
+  static func close(
+    _ ids: [String], at now: CallTime, _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    try transaction.run(
+      "UPDATE calls SET deadline = NULL, ended = COALESCE(ended, $2) WHERE id = $1",
+      each: ids.map { [.text($0), .integer(now.wall)] })
+    try transaction.run("UPDATE call_people SET open = 0 WHERE call = $1", each: ids.map { [.text($0)] })
+  }
+
   /// Takes a call out of a person's history.
   static func forget(
     _ id: CallUUID, by person: PersonID, _ transaction: borrowing Transaction
@@ -193,17 +232,22 @@ enum CallRecords {
       [.bytes(of: person.text), .text(id.text)])
   }
 
-  /// Calls that ended long ago, some at a time.
+  /// Calls that ended long ago, some at a time, with all that is kept of them alone: also of people whom nothing but their calls names.
   /// - Returns: how many they were.
   static func forget(
     endedBefore moment: Int64, limit: Int, _ transaction: borrowing Transaction
   ) throws(StoreError) -> Int {
     let ids = try transaction.run(
-      "SELECT id FROM calls WHERE ended <= $1 ORDER BY ended LIMIT $2", [.integer(moment), .integer(limit)])
+      "SELECT id FROM calls WHERE ended <= $1 ORDER BY ended, id LIMIT $2",
+      [.integer(moment), .integer(limit)])
     var rows: [[SQLValue]] = []
     for id in ids { rows.append([.text(try id.text(0))]) }
+    let strangers = try PersonRecords.strangers(ofCallsEndedBefore: moment, limit: limit, transaction)
     try transaction.run("DELETE FROM call_people WHERE call = $1", each: rows)
+    try PersonRecords.forget(strangers, erasedBefore: moment, transaction)
     try transaction.run("DELETE FROM call_signals WHERE call = $1", each: rows)
+    try transaction.run("DELETE FROM call_steps WHERE call = $1", each: rows)
+    try CallKeyRecords.forget(rows, transaction)
     try transaction.run("DELETE FROM calls WHERE id = $1", each: rows)
     return rows.count
   }

@@ -14,11 +14,32 @@ enum DeviceRecords {
     return found
   }
 
+  /// Some of them, those that were registered last first.
+  static func page(
+    of person: PersonID, before place: DevicePage.Place?, limit: Int, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> DevicePage {
+    let rows = try transaction.run(
+      """
+      SELECT device, platform, topic, token, environment, screen, registered, used FROM devices
+      WHERE person = $1 AND (registered, device) < ($2, $3) ORDER BY registered DESC, device DESC LIMIT $4
+      """,
+      [
+        .bytes(of: person.text), .integer(place?.registered ?? .max), .bytes(of: place?.id.text ?? ""),
+        .integer(limit + 1),
+      ])
+    var page = DevicePage(devices: [])
+    for row in rows.prefix(limit) { page.devices.append(try read(row)) }
+    if rows.count > limit, let last = page.devices.last {
+      page.next = DevicePage.Place(registered: last.registeredAt, id: last.id)
+    }
+    return page
+  }
+
   private static func read(_ row: SQLRow) throws(StoreError) -> Device {
     guard let platform = Device.Platform(rawValue: try row.text(1)),
       let environment = Device.Environment(rawValue: try row.text(4)),
       let screen = Device.Screen(rawValue: try row.text(5))
-    else { throw .failed("a device in the database is of no known kind") }
+    else { throw .unreadable("a device is of no known kind") }
     var device = Device(
       DeviceID(try row.string(0)), platform: platform, topic: try row.string(2), token: try row.string(3))
     (device.environment, device.screen) = (environment, screen)

@@ -9,20 +9,26 @@ enum EventRecords {
     body: some Encodable,
     keeping most: Int, at now: CallTime, _ transaction: borrowing Transaction
   ) throws(StoreError) -> Int64 {
-    guard let bytes = try? JSONEncoder().encode(body) else {
-      preconditionFailure("texts, numbers and flags are always JSON")
-    }
+    let bytes = encoded(body)
     let number = try PersonRecords.nextEvent(of: person, transaction)
     try transaction.run(
       "INSERT INTO call_events (person, number, time, kind, call, device, body) VALUES ($1, $2, $3, $4, $5, $6, $7)",
       [
         .bytes(of: person.text), .integer(number), .integer(now.wall), .text(kind.rawValue),
-        .optional(call) { .text($0.text) }, .optional(device) { .bytes(of: $0.text) }, .bytes(Array(bytes)),
+        .optional(call) { .text($0.text) }, .optional(device) { .bytes(of: $0.text) }, .bytes(bytes),
       ])
     // Now and then, so that it costs little.
     let gone = number - Int64(most)
     if gone > 0, gone % 64 == 0 { try drop(upTo: gone, of: person, transaction) }
     return number
+  }
+
+  /// A body as it is kept.
+  static func encoded(_ body: some Encodable) -> [UInt8] {
+    guard let bytes = try? JSONEncoder().encode(body) else {
+      preconditionFailure("texts, numbers and flags are always JSON")
+    }
+    return Array(bytes)
   }
 
   private static func drop(
@@ -33,26 +39,38 @@ enum EventRecords {
     try transaction.run("UPDATE persons SET gone_event = $2 WHERE person = $1 AND gone_event < $2", values)
   }
 
-  /// What follows a number.
+  /// What follows a number. An event that can't be understood is left out, and keeps none behind it back.
   static func page(
     of person: PersonID, after number: Int64, limit: Int, _ transaction: borrowing Transaction
   ) throws(StoreError) -> PersonEventPage {
     let (last, gone) = try PersonRecords.events(of: person, transaction)
     // One that was never given is of another database.
-    guard (gone...last).contains(number) else { return PersonEventPage(events: [], last: last, isGone: true) }
+    guard (gone...last).contains(number) else {
+      return PersonEventPage(events: [], last: last, reached: number, isGone: true)
+    }
     let rows = try transaction.run(
       """
       SELECT number, time, kind, call, device, body FROM call_events WHERE person = $1 AND number > $2
       ORDER BY number LIMIT $3
       """, [.bytes(of: person.text), .integer(number), .integer(limit)])
     var events: [PersonEvent] = []
-    for row in rows { events.append(try read(row)) }
-    return PersonEventPage(events: events, last: last, isGone: false)
+    for row in rows { if let event = try understood(row) { events.append(event) } }
+    // Where there were fewer than might have been, there are no more.
+    let reached = try rows.count < limit ? last : rows.last?.integer(0) ?? last
+    return PersonEventPage(events: events, last: last, reached: reached, isGone: false)
+  }
+
+  /// - Returns: nil: it can't be.
+  private static func understood(_ row: SQLRow) throws(StoreError) -> PersonEvent? {
+    do throws(StoreError) { return try read(row) } catch {
+      guard case .unreadable = error else { throw error }
+      return nil
+    }
   }
 
   private static func read(_ row: SQLRow) throws(StoreError) -> PersonEvent {
     guard let kind = PersonEvent.Kind(rawValue: try row.text(2)) else {
-      throw .failed("an event in the database is of no known kind")
+      throw .unreadable("an event is of no known kind")
     }
     let call: CallUUID? = row.values[3] == .null ? nil : CallUUID(try row.text(3))
     let device = try row.optionalBytes(4).map { DeviceID(String(decoding: $0, as: UTF8.self)) }
@@ -61,28 +79,47 @@ enum EventRecords {
       body: try row.bytes(5))
   }
 
+  static let signalsBeyond: SQLStatement = """
+    SELECT count(*), CAST(coalesce(sum(length(body)), 0) AS BIGINT) FROM call_events
+    WHERE person = $1 AND number > $2 AND call = $3 AND kind = 'call.signal'
+    """
+
   /// How many signals, and how many bytes of them, a person has been sent beyond a number.
   static func signals(
     for person: PersonID, in call: CallUUID, after number: Int64, _ transaction: borrowing Transaction
   ) throws(StoreError) -> (count: Int64, bytes: Int64) {
     let rows = try transaction.run(
-      """
-      SELECT count(*), CAST(coalesce(sum(length(body)), 0) AS BIGINT) FROM call_events
-      WHERE person = $1 AND number > $2 AND call = $3 AND kind = 'call.signal'
-      """, [.bytes(of: person.text), .integer(number), .text(call.text)])
+      signalsBeyond, [.bytes(of: person.text), .integer(number), .text(call.text)])
     guard let row = rows.first else { return (0, 0) }
     return (try row.integer(0), try row.integer(1))
   }
 
-  /// Leaves of the signals of calls that ended by then what they were, and takes their payloads.
+  /// Leaves of the signals of calls that ended by then that they were, and takes all that is in them; of each call once. It goes by
+  /// the numbers of signals, which a call has that had any, and which aren't needed any more: none is sent in it.
+  /// - Parameter limit: of signals.
+  /// - Returns: whether there may be more.
   static func emptySignals(
-    endedBefore moment: Int64, after last: Int64, _ transaction: borrowing Transaction
-  ) throws(StoreError) {
-    try transaction.run(
-      """
-      UPDATE call_events SET body = $1 WHERE kind = 'call.signal' AND call IN (
-        SELECT id FROM calls WHERE ended <= $2 AND ended > $3)
-      """, [.bytes(of: "{}"), .integer(moment), .integer(last)])
+    endedBefore moment: Int64, limit: Int, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> Bool {
+    let calls = try transaction.run(
+      "SELECT DISTINCT s.call FROM call_signals s JOIN calls c ON c.id = s.call WHERE c.ended <= $1 LIMIT $2",
+      [.integer(moment), .integer(limit)])
+    var left = limit
+    for row in calls {
+      let call = SQLValue.text(try row.text(0))
+      let signals = try transaction.run(
+        """
+        SELECT person, number FROM call_events
+        WHERE call = $1 AND kind = 'call.signal' AND LENGTH(body) > CAST($2 AS BIGINT) LIMIT $3
+        """, [call, .integer(PersonEvent.empty.count), .integer(left)])
+      try transaction.run(
+        "UPDATE call_events SET body = $3 WHERE person = $1 AND number = $2",
+        each: signals.map { $0.values + [.bytes(PersonEvent.empty)] })
+      left -= signals.count
+      guard left > 0 else { return true }
+      try transaction.run("DELETE FROM call_signals WHERE call = $1", [call])
+    }
+    return calls.count == limit
   }
 
   /// Forgets what is older, some at a time.
@@ -103,4 +140,12 @@ enum EventRecords {
     }
     return rows.count
   }
+}
+
+extension PersonEvent {
+  /// The body of a signal that is kept for its number alone.
+  fileprivate static let empty = Array("{}".utf8)
+
+  /// It is a signal of a call that ended a while ago: nothing is in it, and it isn't given out.
+  public var isEmptied: Bool { kind == .signal && body == Self.empty }
 }

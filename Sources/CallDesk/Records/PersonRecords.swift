@@ -3,14 +3,21 @@ internal import Storage
 
 /// What is known of people: their names, and how many events each has had.
 enum PersonRecords {
-  /// Keeps the name that a person's last token has.
+  /// The person has come, and has the name of its last token; one that has none, as those of pushes had, takes none away.
+  ///
+  /// One who is erased stays so, unless its token was made later: what was forgotten isn't brought back by what was given out before.
   static func note(_ caller: Caller, _ transaction: borrowing Transaction) throws(StoreError) {
     try transaction.run(
       """
-      INSERT INTO persons (person, name, last_event, gone_event, erased) VALUES ($1, $2, 0, 0, 0)
-      ON CONFLICT (person) DO UPDATE SET name = excluded.name, erased = 0
-        WHERE persons.name IS DISTINCT FROM excluded.name OR persons.erased = 1
-      """, [.bytes(of: caller.person.text), .optional(caller.name) { .bytes(of: $0) }])
+      INSERT INTO persons (person, name, last_event, gone_event, erased, came) VALUES ($1, $2, 0, 0, 0, 1)
+      ON CONFLICT (person) DO UPDATE SET name = coalesce(excluded.name, persons.name), erased = 0, came = 1
+        WHERE (persons.came = 0 OR persons.name IS DISTINCT FROM coalesce(excluded.name, persons.name))
+          AND (persons.erased = 0 OR persons.erased < $3)
+      """,
+      [
+        .bytes(of: caller.person.text), .optional(caller.name) { .bytes(of: $0) },
+        .integer(caller.issuedAt ?? 0),
+      ])
   }
 
   /// Names of those who are of a call.
@@ -26,9 +33,16 @@ enum PersonRecords {
     for row in rows {
       let person = PersonID(try row.string(0))
       if let name = try row.optionalBytes(1) { names[person] = String(decoding: name, as: UTF8.self) }
-      if try row.integer(2) == 1 { erased.insert(person) }
+      if try row.integer(2) > 0 { erased.insert(person) }
     }
     return (names, erased)
+  }
+
+  /// - Returns: nil: none is known.
+  static func name(of person: PersonID, _ transaction: borrowing Transaction) throws(StoreError) -> String? {
+    let rows = try transaction.run(
+      "SELECT name FROM persons WHERE person = $1", [.bytes(of: person.text)])
+    return try rows.first?.optionalBytes(0).map { String(decoding: $0, as: UTF8.self) }
   }
 
   /// The number of a person's next event.
@@ -37,7 +51,7 @@ enum PersonRecords {
   ) throws(StoreError) -> Int64 {
     let rows = try transaction.run(
       """
-      INSERT INTO persons (person, name, last_event, gone_event, erased) VALUES ($1, NULL, 1, 0, 0)
+      INSERT INTO persons (person, name, last_event, gone_event, erased, came) VALUES ($1, NULL, 1, 0, 0, 0)
       ON CONFLICT (person) DO UPDATE SET last_event = persons.last_event + 1
       RETURNING last_event
       """, [.bytes(of: person.text)])
@@ -55,12 +69,12 @@ enum PersonRecords {
     return (try row.integer(0), try row.integer(1))
   }
 
-  /// A page of all people by their ids' bytes, for directories.
+  /// A page of those who have come by their ids' bytes, for directories.
   static func page(
     after person: PersonID?, limit: Int, _ transaction: borrowing Transaction
   ) throws(StoreError) -> [(person: PersonID, name: String?)] {
     let rows = try transaction.run(
-      "SELECT person, name FROM persons WHERE person > $1 AND erased = 0 ORDER BY person LIMIT $2",
+      "SELECT person, name FROM persons WHERE came = 1 AND person > $1 ORDER BY person LIMIT $2",
       [.bytes(of: person?.text ?? ""), .integer(limit)])
     var found: [(person: PersonID, name: String?)] = []
     for row in rows {
@@ -71,14 +85,69 @@ enum PersonRecords {
   }
 
   /// Forgets the name and all that the person has heard.
-  static func erase(_ person: PersonID, _ transaction: borrowing Transaction) throws(StoreError) {
+  static func erase(
+    _ person: PersonID, at now: CallTime, _ transaction: borrowing Transaction
+  ) throws(StoreError) {
     let key: [SQLValue] = [.bytes(of: person.text)]
     try transaction.run(
       """
-      INSERT INTO persons (person, name, last_event, gone_event, erased) VALUES ($1, NULL, 0, 0, 1)
-      ON CONFLICT (person) DO UPDATE SET name = NULL, erased = 1, gone_event = persons.last_event
-      """, key)
+      INSERT INTO persons (person, name, last_event, gone_event, erased, came) VALUES ($1, NULL, 0, 0, $2, 0)
+      ON CONFLICT (person) DO UPDATE SET name = NULL, erased = excluded.erased, came = 0,
+        gone_event = persons.last_event
+      """, key + [.integer(max(now.wall, 1))])
     try transaction.run("DELETE FROM call_events WHERE person = $1", key)
     try transaction.run("DELETE FROM call_answers WHERE person = $1", key)
+  }
+
+  // MARK: - Forgetting
+
+  /// Those of some calls who haven't come, as far as the calls are among the first that ended by then. They are asked for before the
+  /// calls go.
+  /// - Parameter limit: of calls.
+  /// - Returns: the person in each row.
+  static func strangers(
+    ofCallsEndedBefore moment: Int64, limit: Int, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> [[SQLValue]] {
+    try transaction.run(
+      """
+      SELECT DISTINCT p.person FROM call_people p JOIN persons n ON n.person = p.person
+      WHERE n.came = 0 AND p.call IN (SELECT id FROM calls WHERE ended <= $1 ORDER BY ended, id LIMIT $2)
+      """, [.integer(moment), .integer(limit)]
+    ).map(\.values)
+  }
+
+  /// Forgets those of some people who are of no call any more, and what they would have heard. Who was erased after that moment is
+  /// remembered as such for longer.
+  /// - Parameter people: the person in each row; none of them has come.
+  static func forget(
+    _ people: [[SQLValue]], erasedBefore moment: Int64, _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    try transaction.run(
+      """
+      DELETE FROM persons WHERE person = $1 AND came = 0 AND erased <= $2
+        AND NOT EXISTS (SELECT 1 FROM call_people p WHERE p.person = persons.person)
+      """, each: people.map { $0 + [.integer(moment)] })
+    // With its row the numbers of a person's events begin at 1 again.
+    try transaction.run(
+      """
+      DELETE FROM call_events WHERE person = $1
+        AND NOT EXISTS (SELECT 1 FROM persons n WHERE n.person = call_events.person)
+      """, each: people)
+  }
+
+  /// Forgets those who were erased by then and are of no call, some at a time.
+  /// - Returns: how many they were.
+  static func forget(
+    erasedBefore moment: Int64, limit: Int, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> Int {
+    let people = try transaction.run(
+      """
+      SELECT person FROM persons WHERE erased > 0 AND erased <= $1 AND came = 0
+        AND NOT EXISTS (SELECT 1 FROM call_people p WHERE p.person = persons.person)
+      ORDER BY erased LIMIT $2
+      """, [.integer(moment), .integer(limit)]
+    ).map(\.values)
+    try forget(people, erasedBefore: moment, transaction)
+    return people.count
   }
 }

@@ -8,60 +8,104 @@ enum SessionRecords {
     var state: SharedSession
     /// The id of its last event; nil: it has none.
     var lastEvent: String?
+    /// Up to it no event is given out any more; behind the end of a session it may be more than there are.
+    var floor: Int64 = 0
   }
 
-  private static func rows(_ rows: [SQLRow], _ terms: SharedSessionTerms) throws(StoreError) -> [Row] {
-    var found: [Row] = []
-    for row in rows { found.append(try read(row, terms)) }
+  /// Some of them, and the ids of those that are written in a way that can't be understood: they keep no others back.
+  struct Found {
+    var rows: [Row] = []
+    var unreadable: [String] = []
+    var count: Int { rows.count + unreadable.count }
+  }
+
+  /// - Parameter rows: the id behind what a session is read from.
+  private static func found(_ rows: [SQLRow], _ terms: SharedSessionTerms) throws(StoreError) -> Found {
+    var found = Found()
+    for row in rows {
+      if let known = try understood(row, terms) {
+        found.rows.append(known)
+      } else {
+        found.unreadable.append(try row.text(3))
+      }
+    }
     return found
+  }
+
+  /// - Returns: nil: it can't be.
+  private static func understood(_ row: SQLRow, _ terms: SharedSessionTerms) throws(StoreError) -> Row? {
+    do throws(StoreError) { return try read(row, terms) } catch {
+      guard case .unreadable = error else { throw error }
+      return nil
+    }
   }
 
   private static func read(_ row: SQLRow, _ terms: SharedSessionTerms) throws(StoreError) -> Row {
     let bytes = try row.bytes(0)
     guard let state = try? JSONDecoder().decode(SharedSession.self, from: Data(bytes)) else {
-      throw .failed("a shared session in the database can't be read")
+      throw .unreadable("a shared session can't be read")
     }
     let last: String? = row.values[1] == .null ? nil : try row.text(1)
-    return Row(state: state.read(with: terms), lastEvent: last)
+    return Row(state: state.read(with: terms), lastEvent: last, floor: try row.integer(2))
   }
 
   static func session(
     _ id: CallUUID, of call: CallUUID, terms: SharedSessionTerms, _ transaction: borrowing Transaction
   ) throws(StoreError) -> Row? {
-    try rows(
-      transaction.run(
-        "SELECT state, last_event FROM shared_sessions WHERE id = $1 AND call = $2",
-        [.text(id.text), .text(call.text)]), terms
-    ).first
+    let rows = try transaction.run(
+      "SELECT state, last_event, floor FROM shared_sessions WHERE id = $1 AND call = $2",
+      [.text(id.text), .text(call.text)])
+    return try rows.first.map { row throws(StoreError) in try read(row, terms) }
   }
 
   /// Of whatever call.
   static func session(
     _ id: CallUUID, terms: SharedSessionTerms, _ transaction: borrowing Transaction
   ) throws(StoreError) -> Row? {
-    try rows(
-      transaction.run("SELECT state, last_event FROM shared_sessions WHERE id = $1", [.text(id.text)]), terms
-    ).first
+    let rows = try transaction.run(
+      "SELECT state, last_event, floor FROM shared_sessions WHERE id = $1", [.text(id.text)])
+    return try rows.first.map { row throws(StoreError) in try read(row, terms) }
   }
 
-  /// Those of a call, in the order of their ids.
+  /// The same for what is about others as well.
+  /// - Returns: nil: there is no such session, or it can't be understood.
+  static func readable(
+    _ id: CallUUID, terms: SharedSessionTerms, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> Row? {
+    let rows = try transaction.run(
+      "SELECT state, last_event, floor, id FROM shared_sessions WHERE id = $1", [.text(id.text)])
+    return try found(rows, terms).rows.first
+  }
+
+  /// Those of a call: the ones that aren't over, and then the last that ended.
   static func all(
     of call: CallUUID, isOpen: Bool, terms: SharedSessionTerms, _ transaction: borrowing Transaction
-  ) throws(StoreError) -> [Row] {
-    try rows(
+  ) throws(StoreError) -> Found {
+    try found(
       transaction.run(
         """
-        SELECT state, last_event FROM shared_sessions WHERE call = $1 AND (ended IS NULL OR CAST($2 AS BIGINT) = 0)
-        ORDER BY id LIMIT 200
+        SELECT state, last_event, floor, id FROM shared_sessions
+        WHERE call = $1 AND (ended IS NULL OR CAST($2 AS BIGINT) = 0)
+        ORDER BY COALESCE(ended, 9223372036854775807) DESC, id LIMIT 200
         """, [.text(call.text), .integer(isOpen ? 1 : 0)]), terms)
+  }
+
+  /// Of a call, how many are over and have a snapshot still.
+  static func snapshots(of call: CallUUID, _ transaction: borrowing Transaction) throws(StoreError) -> Int {
+    let rows = try transaction.run(
+      """
+      SELECT count(*) FROM shared_sessions s JOIN shared_snapshots n ON n.session = s.id
+      WHERE s.call = $1 AND s.ended IS NOT NULL
+      """, [.text(call.text)])
+    return Int(try rows.first?.integer(0) ?? 0)
   }
 
   static func due(
     at now: Int64, limit: Int, terms: SharedSessionTerms, _ transaction: borrowing Transaction
-  ) throws(StoreError) -> [Row] {
-    try rows(
+  ) throws(StoreError) -> Found {
+    try found(
       transaction.run(
-        "SELECT state, last_event FROM shared_sessions WHERE deadline <= $1 ORDER BY deadline LIMIT $2",
+        "SELECT state, last_event, floor, id FROM shared_sessions WHERE deadline <= $1 ORDER BY deadline LIMIT $2",
         [.integer(now), .integer(limit)]), terms)
   }
 
@@ -69,16 +113,26 @@ enum SessionRecords {
     try transaction.run("SELECT min(deadline) FROM shared_sessions").first?.optionalInteger(0)
   }
 
-  /// Those of the process before that wait for something, each with how far the time of day was ahead of its clock.
+  /// Those of the process before that wait for something, each with how far the time of day was ahead of its clock. One that can't
+  /// be understood is left out, until it is due.
   static func left(
     after id: String, limit: Int, _ transaction: borrowing Transaction
   ) throws(StoreError) -> [(row: Row, clock: Int64)] {
-    let rows = try transaction.run(
-      """
-      SELECT state, last_event, clock FROM shared_sessions WHERE deadline IS NOT NULL AND id > $1 ORDER BY id LIMIT $2
-      """, [.text(id), .integer(limit)])
-    var found: [(row: Row, clock: Int64)] = []
-    for row in rows { found.append((try read(row, SharedSessionTerms()), try row.integer(2))) }
+    var (last, found) = (id, [(row: Row, clock: Int64)]())
+    // Who asks goes on behind the last that it gets.
+    while found.isEmpty {
+      let rows = try transaction.run(
+        """
+        SELECT state, last_event, floor, id, clock FROM shared_sessions WHERE deadline IS NOT NULL AND id > $1
+        ORDER BY id LIMIT $2
+        """, [.text(last), .integer(limit)])
+      guard let end = rows.last else { return [] }
+      last = try end.text(3)
+      for row in rows {
+        guard let known = try understood(row, SharedSessionTerms()) else { continue }
+        found.append((known, try row.integer(4)))
+      }
+    }
     return found
   }
 
@@ -88,28 +142,81 @@ enum SessionRecords {
     }
     try transaction.run(
       """
-      INSERT INTO shared_sessions (id, call, ended, deadline, clock, last_event, state)
-      VALUES ($1, $2, $3, $4, $5, $6, $7)
+      INSERT INTO shared_sessions (id, call, ended, deadline, clock, last_event, state, floor)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
       ON CONFLICT (id) DO UPDATE SET ended = excluded.ended, deadline = excluded.deadline, clock = excluded.clock,
-        last_event = excluded.last_event, state = excluded.state
+        last_event = excluded.last_event, state = excluded.state, floor = excluded.floor
       """,
       [
         .text(row.state.id.text), .text(row.state.call.text), .optional(row.state.endedAt, SQLValue.integer),
         .optional(row.state.deadline, SQLValue.integer), .integer(now.offset),
-        .optional(row.lastEvent) { .text($0) }, .bytes(Array(bytes)),
+        .optional(row.lastEvent) { .text($0) }, .bytes(Array(bytes)), .integer(row.floor),
       ])
   }
 
-  /// Of sessions that ended long ago: first their events, then their snapshots.
-  static func forget(
-    eventsBefore moment: Int64, snapshotsBefore earlier: Int64, _ transaction: borrowing Transaction
+  /// What can't be understood has nothing to wait for. It is over, and goes with the others that are.
+  static func close(
+    _ ids: [String], at now: CallTime, _ transaction: borrowing Transaction
   ) throws(StoreError) {
     try transaction.run(
-      "DELETE FROM shared_events WHERE session IN (SELECT id FROM shared_sessions WHERE ended <= $1)",
-      [.integer(moment)])
-    try transaction.run(
-      "DELETE FROM shared_snapshots WHERE session IN (SELECT id FROM shared_sessions WHERE ended <= $1)",
-      [.integer(earlier)])
-    try transaction.run("DELETE FROM shared_sessions WHERE ended <= $1", [.integer(earlier)])
+      "UPDATE shared_sessions SET deadline = NULL, ended = COALESCE(ended, $2) WHERE id = $1",
+      each: ids.map { [.text($0), .integer(now.wall)] })
+  }
+
+  // MARK: - Forgetting
+
+  /// Of one call, those that ended before its last ones and have no snapshot.
+  static func forget(
+    of call: CallUUID, beyond count: Int, _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    let rows = try transaction.run(
+      """
+      SELECT s.id FROM shared_sessions s LEFT JOIN shared_snapshots n ON n.session = s.id
+      WHERE s.call = $1 AND s.ended IS NOT NULL AND n.session IS NULL ORDER BY s.ended DESC, s.id
+      LIMIT 1000 OFFSET $2
+      """, [.text(call.text), .integer(count)])
+    try forget(rows, transaction)
+  }
+
+  /// The events of sessions that ended by then, each session once.
+  /// - Parameter limit: of events.
+  /// - Returns: whether there may be more.
+  static func forgetEvents(
+    endedBefore moment: Int64, limit: Int, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> Bool {
+    let rows = try transaction.run(
+      "SELECT id FROM shared_sessions WHERE has_events = 1 AND ended <= $1 ORDER BY ended LIMIT $2",
+      [.integer(moment), .integer(limit)])
+    var left = limit
+    for row in rows {
+      let id = SQLValue.text(try row.text(0))
+      // With the first of them all are gone: no one reads a part.
+      try transaction.run("UPDATE shared_sessions SET floor = $2 WHERE id = $1", [id, .integer(Int64.max)])
+      left -= try SharedEventRecords.forget(of: id, limit: left, transaction)
+      guard left > 0 else { return true }
+      try transaction.run("UPDATE shared_sessions SET has_events = 0 WHERE id = $1", [id])
+    }
+    return rows.count == limit
+  }
+
+  /// Sessions that ended by then, with their snapshots, some at a time.
+  /// - Returns: whether there may be more.
+  static func forget(
+    endedBefore moment: Int64, limit: Int, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> Bool {
+    let rows = try transaction.run(
+      "SELECT id FROM shared_sessions WHERE ended <= $1 ORDER BY ended LIMIT $2",
+      [.integer(moment), .integer(limit)])
+    try forget(rows, transaction)
+    return rows.count == limit
+  }
+
+  /// - Parameter rows: the id of one in each.
+  private static func forget(_ rows: [SQLRow], _ transaction: borrowing Transaction) throws(StoreError) {
+    var ids: [[SQLValue]] = []
+    for row in rows { ids.append([.text(try row.text(0))]) }
+    try transaction.run("DELETE FROM shared_events WHERE session = $1", each: ids)
+    try transaction.run("DELETE FROM shared_snapshots WHERE session = $1", each: ids)
+    try transaction.run("DELETE FROM shared_sessions WHERE id = $1", each: ids)
   }
 }

@@ -8,11 +8,36 @@ enum SignalRecords {
   ) throws(StoreError) -> Int64 {
     let rows = try transaction.run(
       """
-      INSERT INTO call_signals (call, sender, recipient, last) VALUES ($1, $2, $3, 1)
+      INSERT INTO call_signals (call, sender, recipient, last, bytes) VALUES ($1, $2, $3, 1, 0)
       ON CONFLICT (call, sender, recipient) DO UPDATE SET last = call_signals.last + 1
       RETURNING last
       """, [.text(call.text), .bytes(of: sender.text), .bytes(of: recipient.text)])
     guard let row = rows.first else { throw .failed("a row that was written isn't there") }
     return try row.integer(0)
+  }
+
+  // MARK: - Of those that are kept nowhere
+
+  /// The last one isn't kept: it would have so many bytes.
+  static func drop(
+    bytes: Int, in call: CallUUID, from sender: PersonID, to recipient: PersonID,
+    _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    try transaction.run(
+      "UPDATE call_signals SET bytes = bytes + $4 WHERE call = $1 AND sender = $2 AND recipient = $3",
+      [.text(call.text), .bytes(of: sender.text), .bytes(of: recipient.text), .integer(bytes)])
+  }
+
+  /// What would wait for a person of whose signals none is kept, and who so hears none: all that was sent to it in the call.
+  static func dropped(
+    for recipient: PersonID, in call: CallUUID, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> (count: Int64, bytes: Int64) {
+    let rows = try transaction.run(
+      """
+      SELECT CAST(coalesce(sum(last), 0) AS BIGINT), CAST(coalesce(sum(bytes), 0) AS BIGINT) FROM call_signals
+      WHERE call = $1 AND recipient = $2
+      """, [.text(call.text), .bytes(of: recipient.text)])
+    guard let row = rows.first else { return (0, 0) }
+    return (try row.integer(0), try row.integer(1))
   }
 }

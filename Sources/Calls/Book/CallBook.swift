@@ -1,3 +1,7 @@
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// Calls that have to do with each other, as far as one request or one moment is about them: what is decided over several at once
 /// is decided here.
 ///
@@ -27,6 +31,23 @@ public struct CallBook: Sendable {
     }
   }
 
+  /// Something of a call that was said before now and may not be written down yet.
+  public struct Word: Hashable, Sendable {
+    public var call: CallUUID
+    public var event: CallEvent
+    /// Among all words of the process, from 1.
+    public var number: UInt64
+    /// When it was said.
+    public var at: CallTime
+
+    public init(of call: CallUUID, _ event: CallEvent, number: UInt64, at moment: CallTime) {
+      self.call = call
+      self.event = event
+      self.number = number
+      at = moment
+    }
+  }
+
   public enum Refusal: Error, Hashable, Sendable {
     case call(CallRefusal)
     /// In how many milliseconds it may be done.
@@ -40,10 +61,12 @@ public struct CallBook: Sendable {
 
   /// - Parameters:
   ///   - calls: the call that the request names, and every active call of the people in the request.
+  ///   - words: what was said of them before, in order: it takes effect at the time at which it was said, and time goes on from there.
   ///   - now: what is over by then is so first, and stands among the changes.
-  public init(_ calls: [CallState], terms: Terms = Terms(), at now: CallTime) {
+  public init(_ calls: [CallState], hearing words: [Word] = [], terms: Terms = Terms(), at now: CallTime) {
     self.terms = terms
     for call in calls { self.calls[call.id] = call }
+    for word in words { hear(word, at: now) }
     for id in self.calls.keys.sorted() { _ = perform(.time, on: id, at: now) }
   }
 
@@ -56,7 +79,10 @@ public struct CallBook: Sendable {
   }
 
   private func isInCall(_ person: PersonID, beside call: CallUUID) -> Bool {
-    calls.values.contains { $0.id != call && $0[person]?.session != nil }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.busyRung) { return false }
+    #endif
+    return calls.values.contains { $0.id != call && $0[person]?.session != nil }
   }
 
   // MARK: - Start
@@ -95,6 +121,9 @@ public struct CallBook: Sendable {
     guard wanted.recipients.count == 1, let other = wanted.recipients.first?.person else { return nil }
     return calls(of: wanted.caller).first {
       guard let ring = $0[wanted.caller]?.ring, !ring.isSilent, ring.until > now.steady else { return false }
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.mergedWithMany) { return ring.from == other }
+      #endif
       return ring.from == other && $0.people.count == 2 && $0[other]?.session != nil
         && $0.isEncrypted == wanted.isEncrypted && $0.path == wanted.path
     }?.id
@@ -123,7 +152,7 @@ public struct CallBook: Sendable {
     if let refusal = perform(event, on: id, at: now) { throw .call(refusal) }
   }
 
-  /// As they are made. Only who is rung is counted, and only if all of it is done.
+  /// As they are made. Who is rung is counted, or is busy, which the people of the call hear as well; and only if all of it is done.
   private func invitations(
     _ others: [CallInvitation], by person: PersonID, to id: CallUUID, rates: inout CallRates, at now: CallTime
   ) throws(Refusal) -> [CallInvitation] {
@@ -132,8 +161,8 @@ public struct CallBook: Sendable {
     do throws(CallRefusal) { new = marked(try call.invitable(others, by: person), beside: id) } catch {
       throw .call(error)
     }
-    let rung = new.filter { call.canInvite($0.person) && (!$0.isBusy || $0.isSilent) }.map(\.person)
-    if let wait = rates.take(ringing: rung, by: person, at: now.steady) { throw .tooOften(wait) }
+    let changed = new.map(\.person).filter(call.canInvite)
+    if let wait = rates.take(ringing: changed, by: person, at: now.steady) { throw .tooOften(wait) }
     return new
   }
 
@@ -141,10 +170,21 @@ public struct CallBook: Sendable {
     guard let before = calls[id] else { return .unknown }
     var call = before
     let (effects, refusal) = call.apply(event, at: now)
-    if call != before {
-      calls[id] = call
-      changes.append(Change(before: before, after: call, effects: effects))
-    }
+    note(call, effects, insteadOf: before)
     return refusal
+  }
+
+  private mutating func hear(_ word: Word, at now: CallTime) {
+    guard let before = calls[word.call] else { return }
+    var call = before
+    // It may have been said a moment behind now.
+    let effects = call.hear(word.event, number: word.number, at: word.at.steady < now.steady ? word.at : now)
+    note(call, effects, insteadOf: before)
+  }
+
+  private mutating func note(_ call: CallState, _ effects: [CallEffect], insteadOf before: CallState) {
+    guard call != before else { return }
+    calls[call.id] = call
+    changes.append(Change(before: before, after: call, effects: effects))
   }
 }

@@ -1,7 +1,8 @@
 /// As sessions are written down and read again, like calls.
 extension SharedSession: Codable {
   private enum CodingKeys: String, CodingKey {
-    case id, call, experience, status, owner, participants, everyone, lastSeq, snapshotSeq, createdAt,
+    case id, call, experience, status, owner, participants, everyone, lastSeq, snapshotSeq, eventBytes,
+      createdAt,
       endedAt, offer,
       degradedUntil, asked
   }
@@ -18,12 +19,24 @@ extension SharedSession: Codable {
     everyone = try values.decode([PersonID].self, forKey: .everyone)
     lastSeq = try values.decode(Int64.self, forKey: .lastSeq)
     snapshotSeq = try values.decodeIfPresent(Int64.self, forKey: .snapshotSeq)
+    eventBytes = try values.decodeIfPresent(Int64.self, forKey: .eventBytes) ?? 0
     createdAt = try values.decode(Int64.self, forKey: .createdAt)
     endedAt = try values.decodeIfPresent(Int64.self, forKey: .endedAt)
     offer = try values.decodeIfPresent(Offer.self, forKey: .offer)
     degradedUntil = try values.decodeIfPresent(Int64.self, forKey: .degradedUntil)
     asked = try values.decode(Set<PersonID>.self, forKey: .asked)
     terms = SharedSessionTerms()
+    guard hasSoundNumbers else {
+      throw DecodingError.dataCorruptedError(
+        forKey: .lastSeq, in: values, debugDescription: "numbers that no session comes to")
+    }
+  }
+
+  /// A row of the database may say anything; what is counted on from there has to stay a number.
+  private var hasSoundNumbers: Bool {
+    let most: Int64 = 1 << 53
+    return (0..<most).contains(lastSeq) && (0...lastSeq).contains(snapshotSeq ?? 0)
+      && (0..<most).contains(eventBytes)
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -37,6 +50,7 @@ extension SharedSession: Codable {
     try values.encode(everyone, forKey: .everyone)
     try values.encode(lastSeq, forKey: .lastSeq)
     try values.encodeIfPresent(snapshotSeq, forKey: .snapshotSeq)
+    try values.encode(eventBytes, forKey: .eventBytes)
     try values.encode(createdAt, forKey: .createdAt)
     try values.encodeIfPresent(endedAt, forKey: .endedAt)
     try values.encodeIfPresent(offer, forKey: .offer)

@@ -1,3 +1,7 @@
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// Something that people of a call do together: who takes part, whose it is, and how far its events have come. A value; the events
 /// themselves are in the store.
 ///
@@ -30,6 +34,8 @@ public struct SharedSession: Hashable, Sendable {
   public internal(set) var lastSeq: Int64 = 0
   /// Everything up to it is in the snapshot; nil: there is none.
   public internal(set) var snapshotSeq: Int64?
+  /// Of the data of people's events that are kept.
+  public internal(set) var eventBytes: Int64 = 0
   /// Milliseconds since 1970.
   public let createdAt: Int64
   public internal(set) var endedAt: Int64?
@@ -66,10 +72,19 @@ public struct SharedSession: Hashable, Sendable {
   // MARK: - Events
 
   /// Gives an event of a participant's its number.
-  public mutating func append(by person: PersonID) throws(SharedSessionRefusal) -> Int64 {
+  /// - Parameter bytes: of its data.
+  public mutating func append(by person: PersonID, bytes: Int = 0) throws(SharedSessionRefusal) -> Int64 {
     try requireParticipant(person)
+    guard lastSeq - (snapshotSeq ?? 0) < terms.events, eventBytes + Int64(bytes) <= terms.eventBytes else {
+      throw .full
+    }
+    eventBytes += Int64(bytes)
     return number()
   }
+
+  /// Events of people have gone.
+  /// - Parameter bytes: of their data.
+  public mutating func noteGone(_ bytes: Int64) { eventBytes = max(0, eventBytes - bytes) }
 
   private mutating func number() -> Int64 {
     lastSeq += 1
@@ -80,6 +95,12 @@ public struct SharedSession: Hashable, Sendable {
   public mutating func keepSnapshot(upTo seq: Int64, by person: PersonID) throws(SharedSessionRefusal) {
     try requireOwner(person)
     guard (0...lastSeq).contains(seq) else { throw .beyondLast(lastSeq) }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.olderSnapshot) {
+        snapshotSeq = seq
+        return
+      }
+    #endif
     if let snapshotSeq, seq < snapshotSeq { throw .staleSnapshot(snapshotSeq) }
     snapshotSeq = seq
   }
@@ -127,21 +148,26 @@ public struct SharedSession: Hashable, Sendable {
     return events
   }
 
-  /// The owner gives it to another participant.
+  /// The owner gives it to another participant. Asked again, it is done already.
   public mutating func handOver(to person: PersonID, by owner: PersonID) throws(SharedSessionRefusal)
     -> [SystemEvent]
   {
+    try requireParticipant(owner)
+    if self.owner == person { return [] }
     try requireOwner(owner)
     guard participants.contains(person) else { throw .notAllowed }
-    return person == owner ? [] : [take(person)]
+    return [take(person)]
   }
 
-  /// Who was asked takes it over, or doesn't.
+  /// Who was asked takes it over, or doesn't. Asked again, it is done already.
   public mutating func answerOffer(
     _ accepts: Bool, by person: PersonID, at now: CallTime
   ) throws(SharedSessionRefusal) -> [SystemEvent] {
     try requireParticipant(person)
-    guard offer?.to == person else { throw .notAllowed }
+    guard offer?.to == person else {
+      if accepts, owner != person { throw .notAllowed }
+      return []
+    }
     if accepts { return [take(person)] }
     // One who is alone isn't asked again at once.
     if participants.count > 1 { askNext(at: now) }
@@ -160,6 +186,11 @@ public struct SharedSession: Hashable, Sendable {
     if let offer { asked.insert(offer.to) }
     if participants.allSatisfy(asked.contains) { asked = [] }
     offer = participants.first { !asked.contains($0) }.map { Offer(to: $0, until: now.steady + terms.offer) }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.latestAsked) {
+        offer = participants.last.map { Offer(to: $0, until: now.steady + terms.offer) }
+      }
+    #endif
   }
 
   // MARK: - Time and end

@@ -8,9 +8,10 @@ public enum CallEvent: Hashable, Sendable {
   case invite(by: PersonID, [CallInvitation])
   /// The media of a session stands, or stands no longer. Of a direct call: the device reads events, or doesn't.
   case mediaCame(PersonID, session: CallUUID)
-  case mediaWent(PersonID, session: CallUUID)
-  /// Of a direct call: the device says that its media stands.
-  case saidConnected(PersonID, DeviceID)
+  /// - Parameter isLost: it was waited for already, as long as the room waits.
+  case mediaWent(PersonID, session: CallUUID, isLost: Bool = false)
+  /// Of a direct call: the device says that its media stands; nil: by whichever the person is in the call.
+  case saidConnected(PersonID, DeviceID?)
   /// An admin takes a person out, or ends the call.
   case remove(PersonID)
   case end(by: PersonID?)
@@ -44,15 +45,19 @@ public struct CallInvitation: Hashable, Sendable {
   public var ringsBusy: Bool
   /// The person has blocked who rings.
   public var isSilent: Bool
+  /// Of who rings.
+  public var head: CallHead?
 
   public init(
-    _ person: PersonID, ring: CallUUID, isBusy: Bool = false, ringsBusy: Bool = false, isSilent: Bool = false
+    _ person: PersonID, ring: CallUUID, isBusy: Bool = false, ringsBusy: Bool = false, isSilent: Bool = false,
+    head: CallHead? = nil
   ) {
     self.person = person
     self.ring = ring
     self.isBusy = isBusy
     self.ringsBusy = ringsBusy
     self.isSilent = isSilent
+    self.head = head
   }
 }
 

@@ -30,13 +30,19 @@ public struct CallRing: Hashable, Sendable, Codable {
   public var isSilent: Bool
   /// The person is in another call, and rung all the same.
   public var isBusy: Bool
+  /// Of who called or invited; nil: it said nothing of the log.
+  public var head: CallHead?
 
-  public init(id: CallUUID, from: PersonID, until: Int64, isSilent: Bool = false, isBusy: Bool = false) {
+  public init(
+    id: CallUUID, from: PersonID, until: Int64, isSilent: Bool = false, isBusy: Bool = false,
+    head: CallHead? = nil
+  ) {
     self.id = id
     self.from = from
     self.until = until
     self.isSilent = isSilent
     self.isBusy = isBusy
+    self.head = head
   }
 }
 
@@ -55,6 +61,12 @@ public struct CallSession: Hashable, Sendable, Codable {
   public var media: Media
   /// Of a direct call: it says that its media stands.
   public var saysConnected = false
+  /// By which the device has come in, where it has joined again since; nil: by this one.
+  public var first: CallUUID?
+
+  /// The session by which the device has come in: the same for as long as it is in the call without a break, however often it joins.
+  /// Rooms know the device by that.
+  public var stay: CallUUID { first ?? id }
 
   public init(id: CallUUID, device: DeviceID, media: Media) {
     self.id = id

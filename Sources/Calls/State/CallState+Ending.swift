@@ -1,3 +1,7 @@
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// When a call is over, and what became of it.
 extension CallState {
   /// What was waited for until now and didn't come.
@@ -23,6 +27,9 @@ extension CallState {
     let others = people.filter { $0.id != last.id && $0.hasJoined }
     let hungUp = others.count == 1 && others[0].leaveReason?.isFinal ?? false
     guard !others.isEmpty, !hungUp else { return finish(by: person, at: now, &effects) }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.aloneForEver) { return }
+    #endif
     aloneUntil = aloneUntil ?? now.steady + terms.alone
   }
 
@@ -44,7 +51,7 @@ extension CallState {
     aloneUntil = nil
     end = CallEnd(
       at: now.wall, by: person, outcome: outcome,
-      duration: connectedAt.map { max(0, now.steady - $0.steady) })
+      duration: connectedAt.map { now.steady.span(since: $0.steady) })
   }
 
   /// What became of it if it were over now.
@@ -72,5 +79,13 @@ extension CallState {
     if person == caller, let end { return end.outcome == .answered ? .failed : end.outcome }
     if mine.hasJoined { return .failed }
     return mine.leaveReason == .rejected ? .declined : .missed
+  }
+}
+
+extension Int64 {
+  /// 0 where it lies ahead, or so far back that no clock can have been there: a row of the database may say anything.
+  fileprivate func span(since moment: Int64) -> Int64 {
+    let (span, isOver) = subtractingReportingOverflow(moment)
+    return isOver ? 0 : Swift.max(0, span)
   }
 }

@@ -1,3 +1,7 @@
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 extension CallState {
   /// Has something happen. What was over by then is so first, whatever comes.
   /// - Returns: what is to be done, in order, and why the event itself isn't; nil: it is. Where nothing is to be done the state may
@@ -20,6 +24,16 @@ extension CallState {
     return (effects, refusal)
   }
 
+  /// Has a word take effect that couldn't be written down as it was said, at the time at which it was: what is over later is so behind it.
+  /// Said again, or behind the end, it changes nothing.
+  /// - Parameter number: of the word, among all of the process; from 1.
+  /// - Returns: what is to be done, in order.
+  public mutating func hear(_ event: CallEvent, number: UInt64, at moment: CallTime) -> [CallEffect] {
+    guard !isEnded, number > heard else { return [] }
+    heard = number
+    return apply(event, at: moment).effects
+  }
+
   private mutating func perform(
     _ event: CallEvent, at now: CallTime, _ effects: inout [CallEffect]
   ) throws(CallRefusal) {
@@ -30,7 +44,7 @@ extension CallState {
       try leave(person, device, reason, at: now, &effects)
     case .invite(let person, let others): try invite(others, by: person, at: now, &effects)
     case .mediaCame(let person, let session): mediaCame(person, session, at: now)
-    case .mediaWent(let person, let session): mediaWent(person, session, at: now)
+    case .mediaWent(let person, let session, let isLost): mediaWent(person, session, isLost, at: now)
     case .saidConnected(let person, let device): saidConnected(person, device, at: now)
     case .remove(let person): try remove(person, at: now, &effects)
     case .end(let person):
@@ -47,6 +61,9 @@ extension CallState {
   /// Returns the place of a participant, while the call is active.
   private func requireMember(_ person: PersonID) throws(CallRefusal) -> Int {
     guard let index = index(of: person), !people[index].isHidden else { throw .unknown }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.removedReturns), !isEnded { return index }
+    #endif
     guard people[index].leaveReason != .removed else { throw .removed }
     guard !isEnded else { throw .ended }
     return index
@@ -76,6 +93,7 @@ extension CallState {
       people[index].enter(device, session: session, for: span, at: now)
     case .active(var standing) where standing.device == device:
       // The same device again: its media, if it stands, goes on.
+      standing.first = standing.stay
       standing.id = session
       if !standing.isStanding { standing.media = .awaited(until: now.steady + span) }
       people[index].status = .active(standing)
@@ -95,8 +113,16 @@ extension CallState {
   ) throws(CallRefusal) {
     guard let index = index(of: person), !people[index].isHidden else { throw .unknown }
     guard LeaveReason.ofClients.contains(reason) else { throw .notAllowed }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.laterReason), !isEnded, people[index].leaveReason != nil {
+        people[index].status = .left(reason, at: now.wall)
+      }
+    #endif
     // Twice is as good as once, also behind the end.
     guard !isEnded, people[index].leaveReason == nil else { return }
+    #if PLANTED_DEFECTS
+      let device = PlantedDefect.isOn(.anyDeviceLeaves) ? nil : device
+    #endif
     // Another device has answered, or taken over: what this one says is of before.
     if let device, let session = people[index].session, session.device != device { return }
     take(index, out: people[index].ring == nil ? reason : .rejected, by: device, at: now, &effects)
@@ -160,8 +186,11 @@ extension CallState {
 
   /// Whether somebody who is invited now is rung, or at least written down: not one who is rung or in the call already, nor one whom
   /// an admin has taken out.
-  func canInvite(_ person: PersonID) -> Bool {
+  public func canInvite(_ person: PersonID) -> Bool {
     guard let place = index(of: person) else { return true }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.rungTwice), people[place].ring != nil { return true }
+    #endif
     guard let reason = people[place].leaveReason else { return false }
     return reason != .removed
   }
@@ -174,7 +203,7 @@ extension CallState {
     let isBusy = invitation.isBusy && !invitation.isSilent
     let ring = CallRing(
       id: invitation.ring, from: caller, until: now.steady + terms.ring, isSilent: invitation.isSilent,
-      isBusy: invitation.ringsBusy && !invitation.isSilent)
+      isBusy: invitation.ringsBusy && !invitation.isSilent, head: invitation.head)
     let status = isBusy ? CallPerson.Status.left(.busy, at: now.wall) : .invited(ring)
     let known = index(of: invitation.person)
     if known == nil { people.append(CallPerson(id: invitation.person, status: status)) }
@@ -195,17 +224,23 @@ extension CallState {
     noteConnected(at: now)
   }
 
-  private mutating func mediaWent(_ person: PersonID, _ session: CallUUID, at now: CallTime) {
-    guard let index = index(of: person), var mine = people[index].session,
-      mine.media == .standing(by: session)
-    else { return }
-    mine.media = .gone(until: now.steady + terms.gone(path))
+  private mutating func mediaWent(
+    _ person: PersonID, _ session: CallUUID, _ isLost: Bool, at now: CallTime
+  ) {
+    guard let index = index(of: person), var mine = people[index].session else { return }
+    let until = now.steady + (isLost && path == .relay ? terms.afterRoom : terms.gone(path))
+    switch mine.media {
+    case .standing(by: session): mine.media = .gone(until: until)
+    // That it was waited for is known later than that it went.
+    case .gone(let known) where isLost && mine.id == session: mine.media = .gone(until: min(known, until))
+    case .standing, .gone, .awaited: return
+    }
     people[index].status = .active(mine)
   }
 
-  private mutating func saidConnected(_ person: PersonID, _ device: DeviceID, at now: CallTime) {
+  private mutating func saidConnected(_ person: PersonID, _ device: DeviceID?, at now: CallTime) {
     guard path == .direct, let index = index(of: person), var mine = people[index].session,
-      mine.device == device
+      device == nil || mine.device == device
     else { return }
     mine.saysConnected = true
     people[index].status = .active(mine)
@@ -220,6 +255,9 @@ extension CallState {
   /// The media of two people stands at the same time.
   private mutating func noteConnected(at now: CallTime) {
     let standing = people.indices.filter { isConnected(people[$0]) }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.connectedByOne), !standing.isEmpty { connectedAt = connectedAt ?? now }
+    #endif
     guard standing.count >= 2 else { return }
     for index in standing { people[index].wasConnected = true }
     connectedAt = connectedAt ?? now
@@ -227,7 +265,12 @@ extension CallState {
 
   /// No media stands any more, and each may come back within its time; rings go on.
   private mutating func restart(at now: CallTime) {
-    let until = now.steady + terms.restart
+    #if PLANTED_DEFECTS
+      let span = PlantedDefect.isOn(.restartAtOnce) ? 0 : terms.restart
+    #else
+      let span = terms.restart
+    #endif
+    let until = now.steady + span
     for index in people.indices {
       guard var session = people[index].session else { continue }
       session.media = .gone(until: until)

@@ -1,9 +1,13 @@
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// As calls are written down and read again. Moments on the clock that doesn't jump are written as they are, and beside them how
 /// far that clock is from the time of day (`CallTime.offset`): it begins again with each process.
 extension CallState: Codable {
   private enum CodingKeys: String, CodingKey {
     case id, caller, path, media, isEncrypted, metadata, people, createdAt, updatedAt, connectedAt, end,
-      aloneUntil
+      aloneUntil, heard
   }
 
   /// What is read goes by the usual terms, until `restored`.
@@ -21,6 +25,7 @@ extension CallState: Codable {
     connectedAt = try values.decodeIfPresent(CallTime.self, forKey: .connectedAt)
     end = try values.decodeIfPresent(CallEnd.self, forKey: .end)
     aloneUntil = try values.decodeIfPresent(Int64.self, forKey: .aloneUntil)
+    heard = try values.decodeIfPresent(UInt64.self, forKey: .heard) ?? 0
     terms = CallTerms()
   }
 
@@ -38,6 +43,7 @@ extension CallState: Codable {
     try values.encodeIfPresent(connectedAt, forKey: .connectedAt)
     try values.encodeIfPresent(end, forKey: .end)
     try values.encodeIfPresent(aloneUntil, forKey: .aloneUntil)
+    if heard > 0 { try values.encode(heard, forKey: .heard) }
   }
 
   /// As it is read again by the process that wrote it.
@@ -53,6 +59,11 @@ extension CallState: Codable {
   public func carried(from offset: Int64, to now: CallTime, terms: CallTerms) -> CallState {
     var call = moved(by: offset &- now.offset)
     call.terms = terms
+    // Another process numbers its words from 1.
+    call.heard = 0
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.clockBelieved) { return call }
+    #endif
     for index in people.indices { call.people[index].status.bound(by: terms, path: path, at: now.steady) }
     call.aloneUntil = call.aloneUntil.map { min($0, now.steady + terms.alone) }
     return call

@@ -23,6 +23,8 @@ public struct CallState: Hashable, Sendable {
   public internal(set) var end: CallEnd?
   /// When one who is alone has been so for long enough, on the clock that doesn't jump; nil: no one is.
   var aloneUntil: Int64?
+  /// The number of the last word about media, or of who runs the room, that is in it: what is said again changes nothing.
+  public internal(set) var heard: UInt64 = 0
   var terms: CallTerms
 
   public var isEnded: Bool { end != nil }
@@ -34,6 +36,9 @@ public struct CallState: Hashable, Sendable {
 
   /// Whether there is such a call for that person.
   public func isOpen(to person: PersonID) -> Bool { self[person].map { !$0.isHidden } ?? false }
+
+  /// Whether an administrator has taken the person out.
+  public func hasRemoved(_ person: PersonID) -> Bool { self[person]?.leaveReason == .removed }
 
   /// When something is over for want of somebody, on the clock that doesn't jump; nil: nothing is waited for.
   public var deadline: Int64? {

@@ -6,8 +6,9 @@ public struct CallTerms: Hashable, Sendable {
   public var alone: Int64 = 60_000
   /// How long media may take to come once somebody has joined.
   public var media: Int64 = 20_000
-  /// How long media may be gone. It begins as the rooms give a participant up, who has had a grace there.
-  public var grace: Int64 = 1_000
+  /// How long media may be gone; and how much longer, where its room has waited for it already.
+  public var grace: Int64 = 15_000
+  public var afterRoom: Int64 = 1_000
   /// How long a device of a direct call may read no events, also before the first time.
   public var direct: Int64 = 45_000
   /// How long media may be gone after the server's restart.

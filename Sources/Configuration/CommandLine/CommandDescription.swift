@@ -109,6 +109,9 @@ extension CommandDescription {
       Flag(name: "room", value: "ROOM", help: "The room that the token is for."),
       Flag(
         name: "identity", value: "ID", help: "The participant's identity; without it the token can't join."),
+      Flag(
+        name: "person", value: nil,
+        help: "Let it stand for the --identity in no room: for calls, devices and keys."),
       Flag(name: "name", value: "NAME", help: "The participant's display name."),
       Flag(name: "metadata", value: "TEXT", help: "The participant's metadata."),
       Flag(
@@ -143,6 +146,7 @@ extension CommandDescription {
         "roost token --dev --room demo --identity eve --link http://localhost:7880",
         "a link to open in a browser"
       ),
+      ("roost token --dev --person --identity ada --name Ada", "a token to call people with"),
       ("roost token --dev --list --admin --create --room '*'", "a token for administrators of every room"),
     ])
 

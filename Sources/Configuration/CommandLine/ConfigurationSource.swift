@@ -38,7 +38,10 @@ public struct ConfigurationSource: Equatable, Sendable {
     }
     try configuration.requireWholeTLS()
     try configuration.requireWholeTURN()
+    try configuration.requireWholePush()
     _ = try configuration.webhookTargets()
+    _ = try configuration.pushTarget()
+    _ = try configuration.authorizingTarget()
     return configuration
   }
 }

@@ -9,6 +9,7 @@ extension TokenRequest {
     keyChoice = flags.keyChoice
     room = flags["room"]
     identity = flags["identity"]
+    isOfPerson = flags.has("person")
     name = flags["name"]
     metadata = flags["metadata"]
     publish = !flags.has("no-publish")
@@ -26,8 +27,12 @@ extension TokenRequest {
     for (name, value) in [("room", room), ("identity", identity)] where value == "" {
       throw flags.wrong("--\(name) \"\": expected at least one character")
     }
-    if identity != nil, room == nil {
-      throw flags.wrong("--identity requires --room")
+    if isOfPerson {
+      guard identity != nil, room == nil else {
+        throw flags.wrong("--person needs the --identity of the person, and no --room")
+      }
+    } else if identity != nil, room == nil {
+      throw flags.wrong("--identity requires --room, or --person for calls")
     }
     if admin, room == nil {
       throw flags.wrong("--admin needs the --room to administer; --room '*' is every room")

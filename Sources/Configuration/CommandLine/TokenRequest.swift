@@ -4,6 +4,8 @@ public struct TokenRequest: Equatable, Sendable {
   public var keyChoice = KeyChoice()
   public var room: String?
   public var identity: String?
+  /// It is for the identity as a person, and for no room.
+  public var isOfPerson = false
   public var name: String?
   public var metadata: String?
   /// Seconds.

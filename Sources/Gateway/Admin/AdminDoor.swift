@@ -12,6 +12,7 @@ public struct AdminDoor: HTTPHandler {
   private let store: Store
   private let journal: StoredJournal
   private let webhooks: Webhooks?
+  private let calls: CallRooms?
   private let version: String
   private let started: Double
   private let isLocalOnly: Bool
@@ -19,15 +20,17 @@ public struct AdminDoor: HTTPHandler {
   /// - Parameters:
   ///   - server: the public one, which is reported on.
   ///   - webhooks: nil: there are none.
+  ///   - calls: nil: there are none.
   ///   - started: seconds since 1970.
   ///   - isLocalOnly: listens on this machine alone, so that only names of this machine are served: a web page
   ///     could have pointed another one here (DNS rebinding).
   public init(
     rooms: RoomDirectory, store: Store, journal: StoredJournal, engine: MediaEngine, server: HTTPServer,
-    webhooks: Webhooks? = nil, version: String,
+    webhooks: Webhooks? = nil, calls: CallRooms? = nil, version: String,
     started: Double, isLocalOnly: Bool
   ) {
     self.webhooks = webhooks
+    self.calls = calls
     self.rooms = rooms
     self.store = store
     self.journal = journal
@@ -66,6 +69,10 @@ public struct AdminDoor: HTTPHandler {
     StoreMetrics.write(store.report, journal: journal.report, to: &exposition)
     WebhookMetrics.write(
       await webhooks?.reports() ?? [], held: webhooks?.held ?? (0, 0), to: &exposition)
+    if let calls {
+      let pushes = await calls.pushReports()
+      CallMetrics.write(calls.counts, pushes.reports, lost: pushes.lost, to: &exposition)
+    }
     FlightMetrics.write(rooms.flightCounts, to: &exposition)
     RecordingMetrics.write(rooms.recordingCounts, to: &exposition)
     WorkerMetrics.write(await reports, to: &exposition)

@@ -39,6 +39,7 @@ enum RoomMetrics {
         .init(counts.refusedRemoved, ("reason", "removed")),
         .init(counts.refusedTooLarge, ("reason", "tooLarge")),
         .init(counts.refusedTooOften, ("reason", "tooOften")),
+        .init(counts.refusedElsewhere, ("reason", "elsewhere")),
       ])
   }
 }

@@ -1,6 +1,7 @@
 internal import AccessTokens
 internal import CallDesk
 internal import Calls
+internal import Crypto
 internal import FoundationEssentials
 internal import HTTPServer
 internal import Rooms
@@ -17,57 +18,86 @@ extension CallDoor {
     let token: String?
     let iceServers: [ICEServerBody]
     let merged: Bool?
+    let key: WrappedKeyBody?
+    let keyFrom: String?
+    let keyIndex: Int64?
   }
 
   @Sendable func start(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
+    try requireOpen()
     let body = try BodyReader(
-      call.request, types: ["application/json"],
-      knowing: ["id", "recipients", "media", "e2ee", "path", "metadata", "deviceId"])
+      call.request, types: ["application/json"], within: .ringing,
+      knowing: ["id", "recipients", "media", "e2ee", "path", "metadata", "deviceId", "keys", "head"])
     guard let id = try body.text("id", "a UUID", { CallUUID($0) != nil }).value.flatMap({ CallUUID($0) })
     else {
       throw .body("id is required: a UUID that the client makes")
     }
-    guard let recipients = try body.texts("recipients", most: 256).value else {
-      throw .body("recipients is required")
-    }
-    guard recipients.allSatisfy(AccessToken.isName) else {
-      throw .body("recipients must be identities of 1 to 128 bytes")
-    }
+    let people = try recipients(body)
+    try pay(for: people, call)
     guard let media = try word(body, "media", CallMedia.self) else { throw .body("media is required") }
-    var wanted = CallDesk.Start(id: id, recipients: recipients.map { PersonID($0) }, media: media)
+    var wanted = CallDesk.Start(id: id, recipients: people, media: media)
     wanted.path = try word(body, "path", CallPath.self) ?? .relay
     wanted.isEncrypted = try body.flag("e2ee").value ?? false
     wanted.metadata = try body.metadata().value
     let caller = try caller(call, body)
+    wanted.keys = try wrappedKeys(in: body, for: people + [caller.person])
+    wanted.head = try seenHead(in: body)
     let start = wanted
+    if authorizer != nil { try await requireStart(start, by: caller.person) }
     let entry = try await ask { () async throws(CallProblem) in try await desk.start(start, by: caller) }
     // Before its people connect.
-    if let room = entry.call.room, !entry.call.state.isEnded { await rooms.make(room) }
+    if let room = entry.call.room, !entry.call.state.isEnded {
+      await rooms.make(room, of: entry.call.state.id)
+    }
     return answer(self.entry(entry, call), status: 201)
   }
 
+  /// What was started by the same request before isn't asked about: it is answered by that.
+  private func requireStart(_ start: CallDesk.Start, by person: PersonID) async throws(RESTProblem) {
+    let isKnown = try await ask { () async throws(CallProblem) in
+      try await desk.isStarted(start, by: person)
+    }
+    guard !isKnown else { return }
+    // The app is asked no more often than calls may be started.
+    try await ask { () async throws(CallProblem) in
+      try desk.requireStart(by: person)
+      try desk.requireAsk(by: person)
+    }
+    try await requireAllowed(person, start.recipients, in: start.id)
+  }
+
   @Sendable func join(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
+    try requireOpen()
     let body = try optionalBody(call, ["deviceId", "takeover"])
     let takeover = try body?.flag("takeover").value ?? false
-    let caller = try caller(call, body)
+    var caller = try self.caller(call, body)
+    // One that is sent again is of the same device, also where the client doesn't say which.
+    if caller.device == nil, let key = call.request.headers["idempotency-key"] {
+      caller.device = DeviceID(drawnFrom: key, of: caller.person)
+    }
+    let joining = caller
     let id = try self.call(call)
+    let key = call.key.map { (text: $0.text, content: $0.content) }
     let entry = try await ask { () async throws(CallProblem) in
-      try await desk.join(id, by: caller, takeover: takeover)
+      try await desk.join(id, by: joining, takeover: takeover, under: key)
     }
     return answer(self.entry(entry, call))
   }
 
   private func entry(_ entry: CallEntry, _ call: CallRequest) -> EntryBody {
     let caller = call.permission.caller
-    let token = entry.call.room.flatMap { room in
+    let room = entry.isIn ? entry.call.room : nil
+    let token = room.flatMap { room in
       tokens.token(
         for: caller.person, name: caller.name, device: entry.device, of: entry.call.state.id, room: room,
         apiKey: entry.call.apiKey)
     }
     return EntryBody(
       call: CallBody(entry.call), session: entry.session.text, device: entry.device.text,
-      url: token == nil ? nil : url(call.request), token: token, iceServers: iceServers(entry.session.text),
-      merged: entry.isMerged ? true : nil)
+      url: token == nil ? nil : url(call.request), token: token,
+      iceServers: entry.isIn ? iceServers(entry.session.text) : [],
+      merged: entry.isMerged ? true : nil, key: entry.key.map(WrappedKeyBody.init),
+      keyFrom: entry.key?.from.text, keyIndex: entry.key?.index)
   }
 
   @Sendable func leave(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
@@ -84,30 +114,44 @@ extension CallDoor {
     }
     let caller = try caller(call, body)
     let id = try self.call(call)
-    let left = try await ask { () async throws(CallProblem) in
-      try await desk.leave(id, by: caller, reason: reason ?? .userLeft)
+    let answer: @Sendable (CallDocument) -> HTTPResponse = {
+      self.answer(Answer(ended: $0.state.isEnded, call: CallBody($0)))
     }
-    return answer(Answer(ended: left.state.isEnded, call: CallBody(left)))
+    let left = try await ask { () async throws(CallProblem) in
+      try await desk.leave(id, by: caller, reason: reason ?? .userLeft, under: keyed(call, answer))
+    }
+    return answer(left)
   }
 
   @Sendable func invite(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
-    let body = try BodyReader(call.request, types: ["application/json"], knowing: ["recipients"])
-    guard let recipients = try body.texts("recipients", most: 256).value else {
-      throw .body("recipients is required")
-    }
-    guard recipients.allSatisfy(AccessToken.isName) else {
-      throw .body("recipients must be identities of 1 to 128 bytes")
-    }
+    try requireOpen()
+    let body = try BodyReader(
+      call.request, types: ["application/json"], within: .ringing,
+      knowing: ["recipients", "keys", "keyIndex", "head"])
+    let people = try recipients(body)
+    try pay(for: people, call)
+    let (keys, head) = (try wrappedKeys(in: body, for: people), try seenHead(in: body))
+    let index = Int64(try body.integer("keyIndex", Self.keyIndexes).value ?? 0)
     let id = try self.call(call)
-    let found = try await ask { () async throws(CallProblem) in
-      try await desk.invite(recipients.map { PersonID($0) }, to: id, by: call.permission.caller)
+    if authorizer != nil {
+      try await ask { () async throws(CallProblem) in
+        try await desk.requireActive(call.permission.caller.person, in: id)
+        try desk.requireAsk(by: call.permission.caller.person)
+      }
+      try await requireAllowed(call.permission.caller.person, people, in: id)
     }
-    return answer(CallBody(found))
+    let answer: @Sendable (CallDocument) -> HTTPResponse = { self.answer(CallBody($0)) }
+    let found = try await ask { () async throws(CallProblem) in
+      try await desk.invite(
+        people, to: id, keys: keys, index: index, head: head, by: call.permission.caller,
+        under: keyed(call, answer))
+    }
+    return answer(found)
   }
 
   @Sendable func change(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
     let body = try BodyReader(
-      call.request, types: BodyReader.patchTypes, knowing: ["media", "metadata"])
+      call.request, types: BodyReader.patchTypes, within: .callChange, knowing: ["media", "metadata"])
     var change = CallChange(media: try word(body, "media", CallMedia.self))
     switch try body.metadata() {
     case .keep: break
@@ -124,35 +168,48 @@ extension CallDoor {
 
   @Sendable func forget(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
     let id = try self.call(call)
+    let answer: @Sendable (()) -> HTTPResponse = { _ in HTTPResponse(status: 204) }
     try await ask { () async throws(CallProblem) in
-      try await desk.forget(id, by: call.permission.caller.person)
+      try await desk.forget(id, by: call.permission.caller.person, under: keyed(call, answer))
     }
-    return HTTPResponse(status: 204)
+    return answer(())
   }
 
   // MARK: - Reading
 
   @Sendable func show(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
     let id = try self.call(call)
+    if let found = try await runBy(call, id) { return answer(CallBody(found)) }
     if call.permission.isPerson {
       let found = try await ask { () async throws(CallProblem) in
         try await desk.call(id, for: call.permission.caller.person)
       }
       return answer(CallBody(found, for: call.permission.caller.person))
     }
-    return answer(CallBody(try await administered(id, call)))
+    throw RESTProblem(CallProblem.notFound)
   }
 
-  /// One whose room the token runs; of another it is said that there is none.
-  private func administered(_ id: CallUUID, _ call: CallRequest) async throws(RESTProblem) -> CallDocument {
-    let found = try await ask { () async throws(CallProblem) in try await desk.call(id) }
-    guard call.permission.runs(found.room) else { throw RESTProblem(CallProblem.notFound) }
-    return found
+  /// - Returns: nil: the token doesn't run that call's room.
+  func runBy(_ call: CallRequest, _ id: CallUUID) async throws(RESTProblem) -> CallDocument? {
+    guard call.permission.isAdmin else { return nil }
+    do throws(CallProblem) {
+      let found = try await desk.call(id)
+      return call.permission.runs(found.room) ? found : nil
+    } catch {
+      if error == .notFound { return nil }
+      throw RESTProblem(error)
+    }
   }
 
   @Sendable func end(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
     let id = try self.call(call)
-    _ = try await administered(id, call)
+    if try await runBy(call, id) == nil {
+      // Its people see that there is such a call, and end it by leaving.
+      _ = try await ask { () async throws(CallProblem) in
+        try await desk.call(id, for: call.permission.caller.person)
+      }
+      throw RESTProblem(CallProblem.notAllowed)
+    }
     let found = try await ask { () async throws(CallProblem) in try await desk.end(id) }
     return answer(CallBody(found))
   }
@@ -160,6 +217,9 @@ extension CallDoor {
   @Sendable func list(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
     let limit = try RESTPage.limit(of: call.request, usual: 50, most: 200)
     let other = call.request.queryItem("participant").map { PersonID($0) }
+    // Each that is looked at costs, whether it is shown or not.
+    try pay(
+      limit * Self.pricePerItem + (other == nil ? 0 : CallPage.mostLookedAt * Self.pricePerShortItem), call)
     let isOpen: Bool?
     switch call.request.queryItem("status") {
     case nil: isOpen = nil
@@ -167,12 +227,7 @@ extension CallDoor {
     case "inactive": isOpen = false
     default: throw .query("status must be active or inactive")
     }
-    let place = try call.request.queryItem("before").map { text throws(RESTProblem) in
-      guard let place = CallPage.Place(text) else {
-        throw .query("before must be the next of an earlier page")
-      }
-      return place
-    }
+    let place = try place(call) { CallPage.Place($0) }
     let person = call.permission.caller.person
     let page = try await ask { () async throws(CallProblem) in
       try await desk.calls(of: person, with: other, isOpen: isOpen, before: place, limit: limit)
@@ -182,6 +237,16 @@ extension CallDoor {
   }
 
   // MARK: - Bodies
+
+  private func recipients(_ body: BodyReader) throws(RESTProblem) -> [PersonID] {
+    guard let recipients = try body.texts("recipients", most: BodyBounds.mostRecipients).value else {
+      throw .body("recipients is required")
+    }
+    guard recipients.allSatisfy(AccessToken.isName) else {
+      throw .body("recipients must be identities of 1 to 128 bytes")
+    }
+    return recipients.map { PersonID($0) }
+  }
 
   func word<Word: RawRepresentable & CaseIterable>(
     _ body: BodyReader, _ name: String, _ type: Word.Type
@@ -194,11 +259,11 @@ extension CallDoor {
 
   private func optionalBody(_ call: CallRequest, _ names: Set<String>) throws(RESTProblem) -> BodyReader? {
     call.request.body.isEmpty
-      ? nil : try BodyReader(call.request, types: ["application/json"], knowing: names)
+      ? nil : try BodyReader(call.request, types: ["application/json"], within: .words, knowing: names)
   }
 
   /// By the device that the token names, or else the body.
-  private func caller(_ call: CallRequest, _ body: BodyReader?) throws(RESTProblem) -> Caller {
+  func caller(_ call: CallRequest, _ body: BodyReader?) throws(RESTProblem) -> Caller {
     var caller = call.permission.caller
     let given = try body?.name("deviceId").value.map { DeviceID($0) }
     caller.device = caller.device ?? given
@@ -219,5 +284,13 @@ extension CallPage.Place {
       return nil
     }
     self.init(created: created, id: id)
+  }
+}
+
+extension DeviceID {
+  /// Of one that doesn't say which it is, and asks under a key of its own.
+  fileprivate init(drawnFrom key: String, of person: PersonID) {
+    let digest = SHA256.digest(Array("\(person.text)\n\(key)".utf8)).prefix(16)
+    self.init("device-" + Base64URL.encode(Array(digest)))
   }
 }

@@ -15,18 +15,28 @@ extension CallDoor {
       guard let number = Int64(text), number >= 0 else { throw .query("after must be an event's id") }
       after = number
     }
-    let device = request.queryItem("device").map { DeviceID($0) } ?? call.permission.caller.device
+    let given = request.queryItem("device")
+    if let given, !AccessToken.isText(given) {
+      throw .query("device must have 1 to 128 bytes and no control characters")
+    }
+    let device = given.map { DeviceID($0) } ?? call.permission.caller.device
     let person = call.permission.caller.person
+    var reader = call.permission.caller
+    reader.device = device
+    let caller = reader
+    try await ask { () async throws(CallProblem) in try await desk.noteReader(caller) }
     let text = CallEventText(desk: desk, tokens: tokens, url: url(request), wall: wallMilliseconds)
     if request.prefers(EventStreamWriter.mediaType, to: "application/json") {
       return stream(
         call,
         CallEventReader.Terms(
           person: person, device: device, text: text, expires: call.permission.token.validUntil,
-          wall: tokens.now),
+          wall: tokens.now,
+          gaveEnd: { [rooms] ring in if let device { rooms.noteEnd(of: ring, givenTo: device, of: person) } }),
         after: after)
     }
     let limit = try RESTPage.limit(of: request, usual: 50, most: 200)
+    try pay(limit * Self.pricePerItem, call)
     let body = try await ask { () async throws(CallProblem) in
       try await page(of: person, after: after, limit: limit, device, text)
     }
@@ -48,7 +58,7 @@ extension CallDoor {
       isGone = page.isGone
       if !isGone {
         items = try await text.items(page.events, for: person, device: device)
-        last = page.events.last?.number ?? after
+        last = page.reached
       }
     }
     if isGone {

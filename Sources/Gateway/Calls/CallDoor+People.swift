@@ -4,6 +4,10 @@ internal import Calls
 internal import HTTPServer
 internal import Signalling
 
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// Devices, blocks, signals, and what is known of a person.
 extension CallDoor {
   private struct DeviceBody: Encodable {
@@ -20,7 +24,11 @@ extension CallDoor {
       id = device.id.text
       platform = device.platform.rawValue
       topic = device.topic
-      token = String(device.token.prefix(4))
+      #if PLANTED_DEFECTS
+        token = String(device.token.prefix(PlantedDefect.isOn(.deviceTokenShown) ? 512 : 4))
+      #else
+        token = String(device.token.prefix(4))
+      #endif
       environment = device.environment.rawValue
       screen = device.screen.rawValue
       registeredAt = CallBody.time(device.registeredAt)
@@ -29,7 +37,7 @@ extension CallDoor {
 
   @Sendable func register(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
     let body = try BodyReader(
-      call.request, types: ["application/json"],
+      call.request, types: ["application/json"], within: .device,
       knowing: ["platform", "token", "topic", "environment", "screen"])
     let id = try device(call)
     guard let platform = try word(body, "platform", Device.Platform.self) else {
@@ -55,7 +63,7 @@ extension CallDoor {
     return answer(DeviceBody(kept))
   }
 
-  private func device(_ call: CallRequest) throws(RESTProblem) -> DeviceID {
+  func device(_ call: CallRequest) throws(RESTProblem) -> DeviceID {
     guard let text = call.parameters["device"], AccessToken.isText(text) else {
       throw .body("a device's id must have 1 to 128 bytes and no control characters")
     }
@@ -63,10 +71,13 @@ extension CallDoor {
   }
 
   @Sendable func devices(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
-    let found = try await ask { () async throws(CallProblem) in
-      try await desk.devices(of: call.permission.caller.person)
+    let limit = try RESTPage.limit(of: call.request, usual: 50, most: 200)
+    try pay(limit * Self.pricePerShortItem, call)
+    let place = try place(call) { DevicePage.Place($0) }
+    let page = try await ask { () async throws(CallProblem) in
+      try await desk.devices(of: call.permission.caller.person, before: place, limit: limit)
     }
-    return answer(RESTList(items: found.map(DeviceBody.init), next: nil))
+    return answer(RESTList(items: page.devices.map(DeviceBody.init), next: page.next?.text))
   }
 
   @Sendable func unregister(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
@@ -79,7 +90,7 @@ extension CallDoor {
 
   // MARK: - Blocks
 
-  private func person(_ call: CallRequest) throws(RESTProblem) -> PersonID {
+  func person(_ call: CallRequest) throws(RESTProblem) -> PersonID {
     guard let text = call.parameters["person"], AccessToken.isName(text) else {
       throw .body("an identity must have 1 to 128 bytes and no control characters")
     }
@@ -103,10 +114,21 @@ extension CallDoor {
   }
 
   @Sendable func blocks(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
-    let found = try await ask { () async throws(CallProblem) in
-      try await desk.blocks(of: call.permission.caller.person)
+    let limit = try RESTPage.limit(of: call.request, usual: 50, most: 200)
+    try pay(limit * Self.pricePerShortItem, call)
+    let place = try place(call) { BlockPage.Place($0) }
+    let page = try await ask { () async throws(CallProblem) in
+      try await desk.blocks(of: call.permission.caller.person, before: place, limit: limit)
     }
-    return answer(RESTList(items: found.map(\.text), next: nil))
+    return answer(RESTList(items: page.people.map(\.text), next: page.next?.text))
+  }
+
+  /// For each of those who are to be rung it is looked whom they have blocked, and whether they are busy.
+  func pay(for people: [PersonID], _ call: CallRequest) throws(RESTProblem) {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.namedForNothing) { return }
+    #endif
+    try pay(people.count * Self.pricePerItem, call)
   }
 
   /// Forgets a person: for the person itself, or who runs every room.
@@ -123,7 +145,8 @@ extension CallDoor {
   @Sendable func signal(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
     struct Answer: Encodable { let number: Int64 }
     let body = try BodyReader(
-      call.request, types: ["application/json"], knowing: ["id", "to", "kind", "payload", "clear"])
+      call.request, types: ["application/json"], within: .signal,
+      knowing: ["id", "to", "kind", "payload", "clear", "deviceId"])
     guard let id = try body.text("id", "a UUID", { CallUUID($0) != nil }).value.flatMap({ CallUUID($0) })
     else {
       throw .body("id is required: a UUID that the client makes")
@@ -135,17 +158,22 @@ extension CallDoor {
       throw .body("kind is required")
     }
     let payload = try body.text("payload", "base64 of at most 64 KiB") { _ in true }.value ?? ""
-    guard payload.utf8.count <= 87_384 else { throw RESTProblem(CallProblem.tooLarge("payload")) }
+    guard payload.utf8.count <= BodyBounds.mostPayload else {
+      throw RESTProblem(CallProblem.tooLarge("payload"))
+    }
     guard Base64.decode(payload) != nil else { throw .body("payload must be base64 of at most 64 KiB") }
     var signal = CallDesk.Signal(id: id, to: PersonID(to), kind: kind, payload: payload)
     if let clear = try body.json("clear", most: 1_024).value {
       signal.clear = clear.text
-      signal.saysConnected = kind == "status" && clear == .object(["connected": .boolean(true)])
+      if kind == "status", case .object(let members) = clear, members["connected"] == .boolean(true) {
+        signal.saysConnected = true
+      }
     }
     let wanted = signal
     let place = try self.call(call)
+    let sender = try caller(call, body)
     let number = try await ask { () async throws(CallProblem) in
-      try await desk.signal(wanted, in: place, by: call.permission.caller)
+      try await desk.signal(wanted, in: place, by: sender)
     }
     return answer(Answer(number: number), status: 201)
   }

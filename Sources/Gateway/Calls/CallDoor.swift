@@ -19,13 +19,22 @@ struct CallDoor: Sendable {
   let charge: @Sendable (_ bytes: Int, _ person: String) -> Duration
   /// Where the server is reached; nil: as the request says.
   let publicURL: String?
+  /// Who is asked who may call whom; nil: everyone may.
+  let authorizer: CallAuthorizer?
+  /// People with a token of their own see who else there is.
+  let isDirectoryOpen: Bool
   /// Milliseconds since 1970.
   let wallMilliseconds: @Sendable () -> Int64
+  /// Requests under keys of their clients.
+  let turns = KeyedTurns()
 
   var feeds: CallFeeds { rooms.feeds }
 
   /// Beside its bytes, in units of `IntakeBudget`: a transaction of the store, and what follows from it.
   static let price = 4_096
+  /// For each entry of a list that may have to be read; of one whose entries are short.
+  static let pricePerItem = 1_024
+  static let pricePerShortItem = 128
 
   /// - Returns: nil for what isn't this door's.
   func response(to request: HTTPRequest) async -> HTTPResponse? {
@@ -33,8 +42,9 @@ struct CallDoor: Sendable {
     var matching = CallOperation.all.compactMap { operation in
       operation.match(segments).map { (operation, $0) }
     }
-    // What is named beats what stands for an id.
-    if matching.contains(where: { $0.1.isEmpty }) { matching.removeAll { !$0.1.isEmpty } }
+    // What is named beats what stands for an id, for those methods that it has.
+    let named = matching.filter { $0.1.isEmpty }.map(\.0.method)
+    matching.removeAll { !$0.1.isEmpty && named.contains($0.0.method) }
     guard !matching.isEmpty else { return nil }
     let methods = matching.map(\.0.method)
     let allowed =
@@ -72,11 +82,26 @@ struct CallDoor: Sendable {
     if wait > .zero { throw RESTProblem(CallProblem.tooMany(wait: wait.components.seconds * 1_000 + 1_000)) }
     // What is no id is one that was never given out.
     if parameters["call"] != nil, id == nil { throw RESTProblem(CallProblem.notFound) }
-    return try await operation.perform(self)(
-      CallRequest(request: request, parameters: parameters, permission: permission))
+    // A token of a call is void with the person's removal, and with the call's end.
+    if permission.isOfCall, let id {
+      try await ask { () async throws(CallProblem) in
+        try await desk.requireOpen(id, to: permission.caller.person)
+      }
+    }
+    let call = CallRequest(request: request, parameters: parameters, permission: permission)
+    return try await once(call, operation.repeats) { call async throws(RESTProblem) in
+      try await operation.perform(self)(call)
+    }
   }
 
   // MARK: - What the operations share
+
+  /// Charges the caller for what its request turns out to cost.
+  /// - Parameter units: in those of `IntakeBudget`.
+  func pay(_ units: Int, _ call: CallRequest) throws(RESTProblem) {
+    let wait = charge(units, call.permission.caller.person.text)
+    if wait > .zero { throw RESTProblem(CallProblem.tooMany(wait: wait.components.seconds * 1_000 + 1_000)) }
+  }
 
   func ask<Answer>(
     _ question: () async throws(CallProblem) -> Answer
@@ -93,6 +118,23 @@ struct CallDoor: Sendable {
     var response = HTTPResponse(status: status, type: "application/json", body: body)
     response.headers.add("cache-control", "no-store")
     return response
+  }
+
+  /// - Throws: while the server is about to stop: calls are begun on another.
+  func requireOpen() throws(RESTProblem) {
+    guard rooms.isDraining else { return }
+    var problem = RESTProblem(
+      status: 503, code: "draining", title: "The server is shutting down and accepts no one new")
+    problem.headers = [("retry-after", "5")]
+    throw problem
+  }
+
+  /// - Throws: where the app's own server says no, or nothing.
+  func requireAllowed(_ caller: PersonID, _ recipients: [PersonID], in call: CallUUID)
+    async throws(RESTProblem)
+  {
+    guard let authorizer, await !authorizer.allows(caller, recipients, in: call) else { return }
+    throw .notAllowed("the app doesn't allow this call")
   }
 
   func call(_ request: CallRequest) throws(RESTProblem) -> CallUUID {

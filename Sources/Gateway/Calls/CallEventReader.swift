@@ -17,6 +17,8 @@ final class CallEventReader: HTTPBodySource {
     let expires: Int
     /// Seconds since 1970.
     let wall: @Sendable () -> Int
+    /// Called as the end of a ring is given out.
+    let gaveEnd: @Sendable (CallUUID) -> Void
   }
 
   private struct State {
@@ -49,7 +51,10 @@ final class CallEventReader: HTTPBodySource {
     self.terms = terms
     self.feed = feed
     state = Mutex(State(position: position))
+    feed.begin(terms.device)
   }
+
+  deinit { feed.end(terms.device) }
 
   var signal: HTTPBodySignal { feed.signal }
 
@@ -69,6 +74,7 @@ final class CallEventReader: HTTPBodySource {
           EventStreamWriter.write(id: String(item.id), type: item.type, data: item.data, to: &bytes)
           state.items.removeFirst()
           terms.text.desk.noteHeard(item.id, by: terms.person)
+          if let ring = item.endedRing { terms.gaveEnd(ring) }
         }
         if !state.items.isEmpty { return (.more, nil) }
         if ending == .shutdown { state.end = .serverShutdown }
@@ -132,9 +138,10 @@ final class CallEventReader: HTTPBodySource {
       guard let position else { return try await start(isReset: false) }
       let page = try await terms.text.desk.events(of: terms.person, after: position, limit: Self.batch)
       if page.isGone { return try await start(isReset: true) }
+      // Its client has them, though maybe from a process before this one.
+      if position <= page.last { terms.text.desk.noteHeard(position, by: terms.person) }
       let items = try await terms.text.items(page.events, for: terms.person, device: terms.device)
-      let reached = page.events.last?.number ?? position
-      return (items, reached, reached < page.last)
+      return (items, page.reached, page.reached < page.last)
     } catch { return nil }
   }
 

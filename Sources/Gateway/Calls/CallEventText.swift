@@ -11,6 +11,8 @@ struct CallEventText: Sendable {
     let type: String
     /// JSON on one line.
     let data: [UInt8]
+    /// The ring of which it is the end; nil: it is something else.
+    var endedRing: CallUUID?
   }
 
   let desk: CallDesk
@@ -31,6 +33,17 @@ struct CallEventText: Sendable {
     let expiresAt: String
     let remainingMs: Int64
     let busy: Bool?
+    let key: WrappedKeyBody?
+    let keyFrom: String?
+    let keyIndex: Int64?
+    let head: CallHead?
+  }
+
+  private struct Key: Encodable {
+    let call: String
+    let index: Int64
+    let keyFrom: String
+    let key: WrappedKeyBody?
   }
 
   private struct Ended: Encodable {
@@ -62,29 +75,69 @@ struct CallEventText: Sendable {
     _ events: [PersonEvent], for person: PersonID, device: DeviceID?
   ) async throws(CallProblem) -> [Item] {
     var known: [CallUUID: CallDocument] = [:]
+    var keys: [CallUUID: CallKey?] = [:]
     var items: [Item] = []
     for event in events {
       if let only = event.device, let device, only != device { continue }
       var document: CallDocument?
       if let id = event.call {
-        if known[id] == nil { known[id] = try await visible(id, person) }
+        if known[id] == nil { known[id] = try await desk.callIfKnown(id, for: person) }
         document = known[id]
       }
-      guard let data = data(of: event, document, for: person) else { continue }
-      items.append(Item(id: event.number, type: event.kind.rawValue, data: data))
+      if [.sessionStarted, .sessionUpdated, .sessionEnded].contains(event.kind) {
+        guard let data = try await session(of: event, for: person) else { continue }
+        items.append(Item(id: event.number, type: event.kind.rawValue, data: data))
+        continue
+      }
+      var key: CallKey?
+      if event.kind.bringsKey, let device, let document, document.state.isEncrypted {
+        let id = document.state.id
+        if keys[id] == nil { keys[id] = .some(try await self.key(of: id, person, device)) }
+        key = keys[id] ?? nil
+      }
+      guard let data = data(of: event, document, key, for: person, device) else { continue }
+      items.append(
+        Item(
+          id: event.number, type: event.kind.rawValue, data: data, endedRing: Self.ring(endedBy: event)))
     }
     return items
   }
 
-  private func visible(_ id: CallUUID, _ person: PersonID) async throws(CallProblem) -> CallDocument? {
-    do throws(CallProblem) { return try await desk.call(id, for: person) } catch {
+  private static func ring(endedBy event: PersonEvent) -> CallUUID? {
+    guard event.kind == .ringEnded else { return nil }
+    return (try? JSONDecoder().decode(RingEndedBody.self, from: Data(event.body)))?.ringId
+  }
+
+  private func key(
+    of call: CallUUID, _ person: PersonID, _ device: DeviceID
+  ) async throws(CallProblem) -> CallKey? {
+    do throws(CallProblem) {
+      return try await desk.callKey(of: call, for: person, device: device)
+    } catch {
       if error == .notFound { return nil }
       throw error
     }
   }
 
-  /// - Returns: nil: its call is no longer kept.
-  private func data(of event: PersonEvent, _ document: CallDocument?, for person: PersonID) -> [UInt8]? {
+  /// The session as it stands by now, as REST gives it.
+  /// - Returns: nil: it is no longer kept.
+  private func session(of event: PersonEvent, for person: PersonID) async throws(CallProblem) -> [UInt8]? {
+    guard let call = event.call,
+      let body = try? JSONDecoder().decode(SessionBody.self, from: Data(event.body))
+    else { return nil }
+    do throws(CallProblem) {
+      return Self.json(SharedSessionBody(try await desk.session(body.session, in: call, for: person)))
+    } catch {
+      if error == .notFound || error == .removed { return nil }
+      throw error
+    }
+  }
+
+  /// - Returns: nil: its call is no longer kept, or nothing of it is.
+  private func data(
+    of event: PersonEvent, _ document: CallDocument?, _ key: CallKey?, for person: PersonID,
+    _ device: DeviceID?
+  ) -> [UInt8]? {
     let bytes = Data(event.body)
     switch event.kind {
     case .updated, .ended: return document.map { Self.json(CallBody($0, for: person)) }
@@ -92,9 +145,11 @@ struct CallEventText: Sendable {
       guard let document, let body = try? JSONDecoder().decode(RingingBody.self, from: bytes) else {
         return nil
       }
-      return Self.json(ringing(body, document, for: person))
+      return Self.json(ringing(body, document, key, for: person, device))
     case .ringEnded:
       guard let body = try? JSONDecoder().decode(RingEndedBody.self, from: bytes) else { return nil }
+      // It answered or declined by itself.
+      if let device, body.device == device { return nil }
       return Self.json(
         Ended(
           ringId: body.ringId.text, call: event.call?.text ?? "", reason: body.reason,
@@ -102,25 +157,52 @@ struct CallEventText: Sendable {
     case .deviceRemoved:
       guard let body = try? JSONDecoder().decode(DeviceRemovedBody.self, from: bytes) else { return nil }
       return Self.json(Removed(device: body.device.text, reason: body.reason))
-    case .signal, .sessionStarted, .sessionUpdated, .sessionEnded: return event.body
+    case .callKey:
+      guard let document, let body = try? JSONDecoder().decode(CallKeyBody.self, from: bytes) else {
+        return nil
+      }
+      return changedKey(body, document, key, for: person).map { Self.json($0) }
+    // Of one whose call ended a while ago nothing is left.
+    case .signal: return event.isEmptied ? nil : event.body
+    case .keyChanged: return event.body
+    // `session` has these.
+    case .sessionStarted, .sessionUpdated, .sessionEnded: return nil
     }
   }
 
-  private func ringing(_ body: RingingBody, _ document: CallDocument, for person: PersonID) -> Ringing {
+  /// - Returns: nil: it is nothing of the person's any more, or there is another key since.
+  private func changedKey(
+    _ body: CallKeyBody, _ document: CallDocument, _ key: CallKey?, for person: PersonID
+  ) -> Key? {
+    let call = document.state
+    guard !call.isEnded, call[person]?.leaveReason == nil, key?.index ?? body.index == body.index else {
+      return nil
+    }
+    return Key(
+      call: call.id.text, index: body.index, keyFrom: body.from.text, key: key.map(WrappedKeyBody.init))
+  }
+
+  private func ringing(
+    _ body: RingingBody, _ document: CallDocument, _ key: CallKey?, for person: PersonID, _ device: DeviceID?
+  ) -> Ringing {
     let call = document.state
     let remaining = body.expiresAt - wall()
     // A ring that is over opens nothing.
-    let rings = call[person]?.ring?.id == body.ringId && remaining > 0
+    let ring = call[person]?.ring
+    let rings = ring?.id == body.ringId && remaining > 0
+    let key = rings ? key : nil
     let token = document.room.flatMap { room in
       rings
         ? tokens.token(
-          ringing: person, until: body.expiresAt, of: call.id, room: room, apiKey: document.apiKey) : nil
+          ringing: person, document.names[person], device, until: body.expiresAt, of: call.id, room: room,
+          apiKey: document.apiKey) : nil
     }
     return Ringing(
       ringId: body.ringId.text, call: CallBody(document, for: person), callerId: body.callerId.text,
       callerName: document.names[body.callerId], media: call.media.rawValue, token: token,
       url: token == nil ? nil : url, expiresAt: CallBody.time(body.expiresAt), remainingMs: max(remaining, 0),
-      busy: body.busy ? true : nil)
+      busy: body.busy ? true : nil, key: key.map(WrappedKeyBody.init), keyFrom: key?.from.text,
+      keyIndex: key?.index, head: rings ? ring?.head : nil)
   }
 
   private static func json(_ value: some Encodable) -> [UInt8] {
@@ -131,4 +213,8 @@ struct CallEventText: Sendable {
     }
     return Array(bytes)
   }
+}
+
+extension PersonEvent.Kind {
+  fileprivate var bringsKey: Bool { self == .ringing || self == .callKey }
 }

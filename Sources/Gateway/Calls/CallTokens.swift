@@ -23,11 +23,15 @@ struct CallTokens: Sendable {
   }
 
   /// For one who is rung until that moment.
-  /// - Parameter until: milliseconds since 1970.
+  /// - Parameters:
+  ///   - device: which it is for; nil: it isn't known, and whichever joins first has it.
+  ///   - until: milliseconds since 1970.
   func token(
-    ringing person: PersonID, until: Int64, of call: CallUUID, room: String, apiKey: String
+    ringing person: PersonID, _ name: String?, _ device: DeviceID?, until: Int64, of call: CallUUID,
+    room: String,
+    apiKey: String
   ) -> String? {
-    make(person, nil, nil, call, room, apiKey, expires: Int(until / 1_000) + Self.ringGrace)
+    make(person, name, device, call, room, apiKey, expires: Int(until / 1_000) + Self.ringGrace)
   }
 
   private func make(
@@ -40,5 +44,19 @@ struct CallTokens: Sendable {
       apiKey: apiKey, identity: person.text, expires: expires, issuedAt: now(), name: name,
       grants: .join(room), call: CallClaim(id: call.text, device: device?.text)
     ).signed(secret: secret)
+  }
+}
+
+extension Caller {
+  /// Whom a token stands for. One of a call, which the server makes, says nothing of when its person was given one by the app.
+  init(_ token: AccessToken) {
+    var issued: Int64?
+    if token.call == nil, let seconds = token.effectiveIssue {
+      let (milliseconds, overflow) = Int64(seconds).multipliedReportingOverflow(by: 1_000)
+      issued = overflow ? nil : milliseconds
+    }
+    self.init(
+      PersonID(token.identity ?? ""), name: token.name, device: token.call?.device.map { DeviceID($0) },
+      apiKey: token.apiKey, issuedAt: issued)
   }
 }

@@ -13,8 +13,12 @@ struct BodyReader {
   /// As in `permissions.`, for what is said about its members.
   private let prefix: String
 
-  /// - Parameter types: media types that are taken.
-  init(_ request: HTTPRequest, types: [String], knowing names: Set<String>) throws(RESTProblem) {
+  /// - Parameters:
+  ///   - types: media types that are taken.
+  ///   - bounds: how much there may be in it.
+  init(
+    _ request: HTTPRequest, types: [String], within bounds: BodyBounds, knowing names: Set<String>
+  ) throws(RESTProblem) {
     guard let type = request.mediaType, types.contains(type) else {
       var problem = RESTProblem(
         status: 415, code: "content-type", title: "Unsupported content type",
@@ -22,11 +26,7 @@ struct BodyReader {
       if request.method == .patch { problem.headers = [("accept-patch", types[0])] }
       throw problem
     }
-    // A body is bounded by its bytes.
-    guard case .object(let members)? = StrictJSON.parse(request.body, maximumMembers: request.body.count)
-    else {
-      throw .body("expected a JSON object without duplicate members")
-    }
+    guard case .object(let members) = try bounds.read(request.body) else { throw .noObject }
     try self.init(members, prefix: "", knowing: names)
   }
 
@@ -145,6 +145,22 @@ struct BodyReader {
       guard case .object = $0, $0.text.utf8.count <= most else { return nil }
       return $0
     }
+  }
+
+  /// Objects in a list; none where it is absent or null.
+  func objects(_ name: String, most: Int, knowing names: Set<String>) throws(RESTProblem) -> [BodyReader] {
+    let items: [StrictJSON]
+    switch members[name] ?? .null {
+    case .null: items = []
+    case .array(let given) where given.count <= most: items = given
+    default: throw wrong(name, "a list of at most \(most) objects")
+    }
+    var objects: [BodyReader] = []
+    for (place, item) in items.enumerated() {
+      guard case .object(let inner) = item else { throw wrong("\(name)[\(place)]", "an object") }
+      objects.append(try BodyReader(inner, prefix: "\(prefix)\(name)[\(place)].", knowing: names))
+    }
+    return objects
   }
 
   /// - Returns: nil where it is absent; null is an empty one.

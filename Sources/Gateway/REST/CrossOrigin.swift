@@ -54,7 +54,7 @@ public struct CrossOrigin: Equatable, Sendable {
     guard response.headers["access-control-allow-origin"] != nil else { return response }
     response.headers.add("access-control-allow-methods", allowed)
     response.headers.add(
-      "access-control-allow-headers", "authorization, content-type, last-event-id, if-match")
+      "access-control-allow-headers", "authorization, content-type, last-event-id, if-match, idempotency-key")
     response.headers.add("access-control-max-age", "7200")
     return response
   }

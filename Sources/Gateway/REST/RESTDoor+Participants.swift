@@ -26,7 +26,8 @@ extension RESTDoor {
 
   @Sendable func changeParticipant(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
     let body = try BodyReader(
-      call.request, types: BodyReader.patchTypes, knowing: ["name", "metadata", "attributes", "permissions"])
+      call.request, types: BodyReader.patchTypes, within: .participant,
+      knowing: ["name", "metadata", "attributes", "permissions"])
     var patch = ParticipantPatch()
     patch.name = try body.name("name")
     patch.metadata = try body.metadata()
@@ -53,7 +54,7 @@ extension RESTDoor {
   }
 
   @Sendable func muteTrack(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
-    let body = try BodyReader(call.request, types: ["application/json"], knowing: ["muted"])
+    let body = try BodyReader(call.request, types: ["application/json"], within: .words, knowing: ["muted"])
     guard let muted = try body.flag("muted").value else { throw .body("muted is required") }
     let room = try room(call)
     let track = try await ask { () async throws(AdministrationError) in
@@ -64,7 +65,8 @@ extension RESTDoor {
 
   @Sendable func sendData(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
     let body = try BodyReader(
-      call.request, types: ["application/json"], knowing: ["payload", "topic", "reliable", "destinations"])
+      call.request, types: ["application/json"], within: .message,
+      knowing: ["payload", "topic", "reliable", "destinations"])
     guard let payload = try body.bytes("payload", most: ClientMessage.maximumPayloadCharacters).value else {
       throw .body("payload is required")
     }

@@ -7,7 +7,8 @@ internal import Rooms
 extension RESTDoor {
   @Sendable func startRecording(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
     let body = try BodyReader(
-      call.request, types: ["application/json"], knowing: ["tracks", "sources", "maxBytes"])
+      call.request, types: ["application/json"], within: .recording,
+      knowing: ["tracks", "sources", "maxBytes"])
     var scope = RecordingScope()
     scope.tracks = try body.texts("tracks", most: RecordingScope.trackLimit).value.map { Set($0) }
     scope.sources = try body.sources("sources").value

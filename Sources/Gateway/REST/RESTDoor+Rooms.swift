@@ -18,9 +18,12 @@ extension RESTDoor {
 
   @Sendable func createRoom(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
     let body = try BodyReader(
-      call.request, types: ["application/json"], knowing: Self.settings.union(["name"]))
+      call.request, types: ["application/json"], within: .room, knowing: Self.settings.union(["name"]))
     guard let name = try body.name("name").value else { throw .body("name is required") }
     guard AccessToken.isName(name) else { throw .body("name must not be . .. or *") }
+    guard !CallRooms.isCall(name) else {
+      throw .body("names that begin with \(CallRooms.prefix) are those of calls' rooms")
+    }
     var settings = rooms.defaults
     let patch = try patch(body)
     if let value = patch.emptyTimeout.value { settings.emptyTimeout = value }
@@ -41,7 +44,7 @@ extension RESTDoor {
 
   @Sendable func changeRoom(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
     let patch = try patch(
-      try BodyReader(call.request, types: BodyReader.patchTypes, knowing: Self.settings))
+      try BodyReader(call.request, types: BodyReader.patchTypes, within: .room, knowing: Self.settings))
     let room = try room(call)
     let changed = try await ask { () async throws(AdministrationError) in try await room.change(patch) }
     return answer(RoomResource(changed))

@@ -57,8 +57,21 @@ extension EventBody {
       type: event.kind,
       participant: event.participant.map { EventSubject($0) }, track: event.track.map { TrackBody($0) },
       reason: event.reason, metadata: event.kind == .roomUpdated ? event.room.metadata : nil,
-      recording: event.recording.map { RecordingBody(id: $0.id.text, active: $0.isActive, reason: $0.reason) }
+      recording: event.recording.map {
+        RecordingBody(id: $0.id.text, active: $0.isActive, reason: $0.reason)
+      },
+      call: event.call.map { EventCallBody($0) })
+  }
+}
+
+extension EventCallBody {
+  init(_ call: EventCall) {
+    self.init()
+    (id, callerId, path, media, allParticipants) = (
+      call.id, call.callerId, call.path, call.media, call.people
     )
+    (outcome, durationMs) = (call.outcome, call.duration)
+    (session, experience) = (call.session, call.experience)
   }
 }
 

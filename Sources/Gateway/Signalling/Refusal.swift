@@ -22,6 +22,9 @@ extension Refusal {
   init(_ error: JoinError) {
     switch error {
     case .draining: self.init(.unavailable, "The server is shutting down")
+    case .elsewhere:
+      self.init(
+        .notAllowed, "You are in this call by another device; join the call with takeover: true first")
     case .noRoom: self.init(.roomNotFound, "There is no such room")
     case .removed: self.init(.tokenRemoved, AccessTokenRefusal.removed.message)
     case .tooLarge(let excess): self.init(excess.mayPass ? .roomFull : .tooLarge, excess.description)

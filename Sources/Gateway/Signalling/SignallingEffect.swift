@@ -24,6 +24,10 @@ enum SignallingInput {
   case done(RequestID?, RequestError?)
   case offerRefused(RequestID?, OfferError)
   case notice(ParticipantNotice)
+  /// An event of a shared session, as it goes out.
+  case live(String)
+  /// What becomes of `SignallingEffect.share`.
+  case shared(RequestID?, Result<ServerMessage.SessionSeq, Refusal>)
   /// A fresh access token has been made.
   case renewed(String, AccessToken)
 }
@@ -51,6 +55,8 @@ enum SignallingEffect {
   case perform(ClientMessage.Content, RequestID?)
   /// Its end is `explained`; others go on meanwhile.
   case explain(RequestID?)
+  /// Its end is `shared`; those of one client are done in order, and others go on meanwhile.
+  case share(ClientMessage.SessionEvent, RequestID?)
   /// Its end is a notice, or `offerRefused`.
   case offer(ClientMessage.Offer, RequestID?)
   case tellSlots

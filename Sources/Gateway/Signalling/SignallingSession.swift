@@ -21,6 +21,7 @@ actor SignallingSession {
   /// What waits until a socket has got `resumed`.
   private var openings: [Int: CheckedContinuation<Bool, Never>] = [:]
   private var turns = PresenceTurns()
+  private var outgoing = OutgoingEvents()
 
   init(
     _ participant: any RoomParticipant, token: AccessToken, terms: SignallingTerms, tokens: ResumeTokens,
@@ -50,9 +51,20 @@ actor SignallingSession {
     joined.pingInterval = terms.pingInterval
     let effects = handle(.begin(joined, id: id))
     sockets[state.lastNumber] = socket
+    let line = terms.sessions?.open(identity, in: terms.room)
     _ = await perform(effects)
-    Task { for await notice in participant.notices { _ = await perform(handle(.notice(notice))) } }
+    Task {
+      for await notice in participant.notices { _ = await perform(handle(.notice(notice))) }
+      if let line { terms.sessions?.close(line) }
+    }
+    if let line { Task { await follow(line) } }
     return state.lastNumber
+  }
+
+  /// Passes on what happens in the person's shared sessions.
+  private func follow(_ line: SessionLine) async {
+    for await event in line.events { _ = await perform(handle(.live(event.text))) }
+    if line.hasOverflowed { await participant.leave(reason: .connectionLost) }
   }
 
   /// Goes on over another socket; the one before is closed.
@@ -170,6 +182,7 @@ actor SignallingSession {
       _ = await perform(handle(.done(id, error)))
     case .offer(let offer, let id): Task { await answer(offer, id) }
     case .explain(let id): Task { await explain(id) }
+    case .share(let event, let id): await share(event, id)
     case .pay(let answer, let line, let toOffer):
       let wait = charge(again: answer)
       if wait > .zero { try? await terms.pause(wait) }
@@ -227,6 +240,29 @@ actor SignallingSession {
       found = .failure(error)
     }
     _ = await perform(handle(.explained(id, found)))
+  }
+
+  private func share(_ message: ClientMessage.SessionEvent, _ id: RequestID?) async {
+    let isTaken = outgoing.add { [self] in await append(message, id) }
+    guard !isTaken else { return }
+    let refusal = Refusal(.unavailable, "too many events wait to be stored; send it again a little later")
+    _ = await perform(handle(.shared(id, .failure(refusal))))
+  }
+
+  private func append(_ message: ClientMessage.SessionEvent, _ id: RequestID?) async {
+    let result: Result<ServerMessage.SessionSeq, Refusal>
+    do throws(Refusal) {
+      guard let sessions = terms.sessions else {
+        throw Refusal(.unsupported, "this server knows no calls")
+      }
+      guard let grants = await participant.grants() else { throw .sessionGone }
+      guard grants.canPublishData else {
+        throw Refusal(.notAllowed, "the token doesn't allow messages (canPublishData)")
+      }
+      result = .success(try await sessions.append(message, by: state.token, in: terms.room))
+    } catch { result = .failure(error) }
+    outgoing.noteDone()
+    _ = await perform(handle(.shared(id, result)))
   }
 
   /// Sends a fresh access token while the old one still holds. Asked with each message of the client's, which comes at

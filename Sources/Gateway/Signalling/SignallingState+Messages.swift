@@ -31,6 +31,9 @@ extension SignallingState {
     case .candidate: if id != nil { say(.ok, id: id) }
     case .subscribe, .unsubscribe, .view, .mute, .update, .data: effects.append(.perform(content, id))
     case .explain: effects.append(.explain(id))
+    // Beside its bytes it costs what a request of REST costs that writes the same.
+    case .sessionEvent(let message):
+      effects += [.charge(CallDoor.price + message.event.data.bytes.count), .share(message, id)]
     case .ping: say(.pong, id: id)
     case .leave:
       end()
@@ -71,6 +74,14 @@ extension SignallingState {
       say(.error(Refusal(error).body), id: id)
     } else if id != nil {
       say(.ok, id: id)
+    }
+  }
+
+  mutating func finish(_ id: RequestID?, _ result: Result<ServerMessage.SessionSeq, Refusal>) {
+    guard !isOver else { return }
+    switch result {
+    case .failure(let refusal): say(.error(refusal.body), id: id)
+    case .success(let seq): if id != nil { say(.sessionSeq(seq), id: id) }
     }
   }
 

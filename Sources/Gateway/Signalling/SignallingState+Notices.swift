@@ -85,6 +85,9 @@ extension SignallingState {
     effects += [.renewLater, .opened(line: number, true)]
   }
 
+  /// What is said while there is no socket is read by the client, which begins there on each.
+  mutating func pass(_ text: String) { send(text) }
+
   private mutating func send(_ text: String) {
     if line?.isOpen == true { effects.append(.send(text, isOpening: isOpening)) }
   }

@@ -92,6 +92,8 @@ struct SignallingState {
       offerInFlight = nil
       say(.error(Refusal(error).body), id: id)
     case .notice(let notice): if !isOver { forward(notice) }
+    case .live(let text): if !isOver { pass(text) }
+    case .shared(let id, let result): finish(id, result)
     case .renewed(let text, let fresh):
       token = fresh
       say(.token(text))

@@ -20,6 +20,8 @@ package struct SignallingTerms: Sendable {
   var authTime: Duration = .seconds(5)
   /// Seconds between the pings that a client is asked for.
   var pingInterval = 20
+  /// What people of calls share; nil: there are no calls.
+  var sessions: (any SessionService)?
   /// Those for the participant of that id.
   var iceServers: @Sendable (String) -> [ICEServerBody] = { _ in [] }
 

@@ -1,4 +1,5 @@
 internal import AccessTokens
+internal import CallDesk
 internal import Negotiation
 internal import Rooms
 internal import Wire
@@ -64,6 +65,7 @@ extension RESTProblem {
   private init(_ error: JoinError) {
     switch error {
     case .draining: self.init(AdministrationError.draining)
+    case .elsewhere: self.init(CallProblem.activeElsewhere)
     case .noRoom: self.init(AdministrationError.unknownRoom)
     case .removed: self.init(AccessTokenRefusal.removed)
     case .tooLarge(let excess) where excess.mayPass: self = .full(excess.description)

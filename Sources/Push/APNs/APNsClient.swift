@@ -20,8 +20,8 @@ final class APNsClient: PushPlatform {
     connection = APNsConnection(trust: terms.trust, now: clocks.instant)
   }
 
-  func push(_ job: PushJob) async -> PushVerdict {
-    if let refusal = APNsRequest.refusal(of: job.device) { return refusal }
+  func push(_ job: PushJob) async -> PushResult {
+    if let refusal = APNsRequest.refusal(of: job.device) { return PushResult(refusal) }
     var token = tokens.current
     // Once more where the token has been renewed; that happens once.
     for _ in 0..<2 {
@@ -30,10 +30,10 @@ final class APNsClient: PushPlatform {
       let attempt = PushTry(
         number: job.tries, now: clocks.instant(), deadline: job.deadline, jitter: Double.random(in: 0...1))
       switch result {
-      case .failure(let error): return attempt.verdict(on: error)
+      case .failure(let error): return attempt.result(on: error)
       case .success(let answer):
         switch APNsRules.verdict(APNsAnswer(answer), registeredAt: job.device.registeredAt, attempt) {
-        case .settled(let verdict): return verdict
+        case .settled(let verdict): return PushResult(verdict)
         case .renewToken:
           guard let next = tokens.next(after: token) else { return Self.refused }
           token = next
@@ -44,7 +44,7 @@ final class APNsClient: PushPlatform {
   }
 
   /// A token that is fresh, and yet too old: this machine's clock is wrong.
-  private static let refused = PushVerdict.misconfigured(reason: "ExpiredProviderToken")
+  private static let refused = PushResult(.misconfigured(reason: "ExpiredProviderToken"))
 
   func stayReady() async {
     guard let readiness else { return }

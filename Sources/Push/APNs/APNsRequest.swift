@@ -24,7 +24,7 @@ enum APNsRequest {
     request.body = job.payload
     request.headers = [
       ("authorization", "bearer " + providerToken), ("apns-id", job.id),
-      ("apns-topic", isVoIP ? voIPTopic(job.device.topic) : job.device.topic),
+      ("apns-topic", isVoIP ? voIPTopic(job.device.topic) : alertTopic(job.device.topic)),
       ("apns-push-type", isVoIP ? "voip" : "alert"), ("apns-priority", "10"),
       ("apns-expiration", String(job.expiration)),
     ]
@@ -41,8 +41,15 @@ enum APNsRequest {
     return request
   }
 
+  private static let voIPSuffix = ".voip"
+
   private static func voIPTopic(_ topic: String) -> String {
-    topic.hasSuffix(".voip") ? topic : topic + ".voip"
+    topic.hasSuffix(voIPSuffix) ? topic : topic + voIPSuffix
+  }
+
+  /// Apple takes no alert for a topic of VoIP pushes.
+  private static func alertTopic(_ topic: String) -> String {
+    topic.hasSuffix(voIPSuffix) ? String(topic.dropLast(voIPSuffix.count)) : topic
   }
 
   private static func bound(_ request: inout HTTPClientRequest, _ patience: Duration) {

@@ -17,14 +17,14 @@ final class WebhookPush: PushPlatform {
     client = HTTPClientThread(trust: terms.trust, connectionsPerHost: terms.atOnce)
   }
 
-  func push(_ job: PushJob) async -> PushVerdict {
+  func push(_ job: PushJob) async -> PushResult {
     let result = await client.send(request(job))
     let attempt = PushTry(
       number: job.tries, now: clocks.instant(), deadline: job.deadline, jitter: Double.random(in: 0...1))
     switch result {
-    case .failure(let error): return attempt.verdict(on: error)
+    case .failure(let error): return attempt.result(on: error)
     case .success(let answer):
-      return Self.verdict(answer.head.status, retryAfter: answer.retryAfter, attempt)
+      return PushResult(Self.verdict(answer.head.status, retryAfter: answer.retryAfter, attempt))
     }
   }
 

@@ -58,6 +58,22 @@ public final class EventLog: Sendable {
     for look in watchers { look() }
   }
 
+  /// The next event of a call that has no room, under the call's id.
+  func note(_ kind: RoomEventKind, _ call: EventCall, time: WallTime) {
+    let now = now()
+    let watchers = state.withLock { state in
+      let room = RoomInfo(id: RoomID(naming: "CA_\(call.id)"), name: "call-\(call.id)", metadata: nil)
+      var event = RoomEvent(
+        id: (state.rooms[room.id]?.lastEvent ?? 0) + 1, time: time, room: room, kind: kind)
+      event.call = call
+      state.append(event, now: now, limits: limits)
+      handOver(&state)
+      journal?.record(event, at: state.lastPosition)
+      return state.watchersToWake(shown: shown)
+    }
+    for look in watchers { look() }
+  }
+
   /// Drops what is too old; reading does so too.
   func expire() {
     let now = now()

@@ -13,6 +13,7 @@ public struct RoomEvent: Sendable {
   public var track: TrackInfo?
   public var reason: LeaveReason?
   public var recording: EventRecording?
+  public var call: EventCall?
   /// For the front doors.
   public let wire = SharedText()
 }

@@ -5,8 +5,8 @@ package import Model
 /// earlier one wrote; one that writes another version has a schema of its own, so that an older server doesn't start on it.
 enum RecordBytes {
   private static let version: UInt8 = 1
-  /// The second has recordings.
-  private static let eventVersion: UInt8 = 2
+  /// The second has recordings, the third calls.
+  private static let eventVersion: UInt8 = 3
   /// Texts are as long as rooms let them be; this only keeps a reader from taking a length at its word.
   private static let textLimit = 1_048_576
   private static let countLimit = 65_536
@@ -40,6 +40,8 @@ enum RecordBytes {
       writer.write(recording.isActive)
       writer.write(optional: recording.reason?.rawValue)
     }
+    writer.write(event.call != nil)
+    if let call = event.call { write(call, to: &writer) }
     return writer.bytes
   }
 
@@ -71,8 +73,37 @@ enum RecordBytes {
         id: RecordingID(known: id), isActive: try reader.bool(),
         reason: try reader.bool() ? try reader.named("reason of a recording") : nil)
     }
+    if version >= 3, try reader.bool() { event.call = try call(&reader) }
     try reader.finish()
     return event
+  }
+
+  private static func write(_ call: EventCall, to writer: inout StateWriter) {
+    for text in [call.id, call.callerId, call.path, call.media] { writer.write(text) }
+    writer.write(UInt32(call.people.count))
+    for person in call.people { writer.write(person) }
+    writer.write(optional: call.outcome)
+    writer.write(call.duration != nil)
+    writer.write(Int64(call.duration ?? 0))
+    writer.write(optional: call.session)
+    writer.write(optional: call.experience)
+  }
+
+  private static func call(_ reader: inout StateReader) throws(StateError) -> EventCall {
+    var call = EventCall(
+      id: try reader.string(limit: textLimit), callerId: try reader.string(limit: textLimit),
+      path: try reader.string(limit: textLimit), media: try reader.string(limit: textLimit), people: [])
+    let offset = reader.offset
+    let count = Int(try reader.integer(UInt32.self))
+    guard count <= countLimit else { throw .invalid(field: "people of a call", offset: offset) }
+    for _ in 0..<count { call.people.append(try reader.string(limit: textLimit)) }
+    call.outcome = try reader.optionalString(limit: textLimit)
+    let hasDuration = try reader.bool()
+    let duration = Int(try reader.integer(Int64.self))
+    call.duration = hasDuration ? duration : nil
+    call.session = try reader.optionalString(limit: textLimit)
+    call.experience = try reader.optionalString(limit: textLimit)
+    return call
   }
 
   // MARK: - Participants and tracks

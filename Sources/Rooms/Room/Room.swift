@@ -119,7 +119,8 @@ actor Room: RoomRequests {
         of: identity, in: name, number: number, reason: reason, patience: patience, now: now)
       if isOver { follow(.finish, &reply) }
     case .mediaReady(let span): registry.withRooms { $0.noteJoining(span) }
-    case .media(let identity, let isConnected): registry.noteMedia(of: identity, in: name, isConnected)
+    case .media(let identity, let stay, let presence):
+      registry.noteMedia(of: identity, stay: stay, in: name, presence)
     case .alarm(let moment): registry.withRooms { $0.setAlarm(self, number: number, at: moment) }
     case .log(let message, let fields): log.info(message, fields)
     case .read(let id, let after):

@@ -35,9 +35,9 @@ final class RoomRegistry<Handle: Sendable>: Sendable {
     try state.withLock { state throws(Failure) in try body(&state.rooms) }
   }
 
-  /// Somebody's media is connected in a room, or isn't any more.
-  func noteMedia(of identity: String, in room: String, _ isConnected: Bool) {
-    overseer.withLock { $0 }?.media(of: identity, in: room, isConnected: isConnected)
+  /// A participant's media connects in a room, or ends.
+  func noteMedia(of identity: String, stay: String?, in room: String, _ presence: MediaPresence) {
+    overseer.withLock { $0 }?.media(of: identity, stay: stay, in: room, presence)
   }
 
   // MARK: - Removals

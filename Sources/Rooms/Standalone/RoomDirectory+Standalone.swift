@@ -15,9 +15,10 @@ extension RoomDirectory {
     metadata: String? = nil, attributes: [String: String] = [:], grants: Grants, issued: Int? = nil,
     device: String? = nil
   ) async throws(StandaloneError) -> StandaloneAnswer {
-    do throws(JoinError) { try await admit(identity, device: device, to: name, grants: grants) } catch {
-      throw .joining(error)
-    }
+    let stay: String?
+    do throws(JoinError) {
+      stay = try await admit(identity, device: device, to: name, grants: grants)
+    } catch { throw .joining(error) }
     if registry.forbidsInside(identity, in: name, issued: issued) { throw refuse(.joining(.removed)) }
     let room: Room
     do throws(JoinError) {
@@ -27,10 +28,17 @@ extension RoomDirectory {
     } catch { throw refuse(.joining(error)) }
     let newcomer = Newcomer(
       identity: identity, name: display, metadata: metadata, attributes: attributes, grants: grants,
-      issued: issued, opens: nil, isAttended: false)
+      issued: issued, opens: nil, isAttended: false, stay: stay)
     switch await room.open(StandaloneEntry(newcomer: newcomer, offer: offer)) {
     case .standalone(let answer, let isNew):
       if isNew { registry.withRooms { $0.noteStarted() } }
+      do throws(JoinError) {
+        try await entered(
+          identity, device: device, room, grants: grants, as: answer.participant, by: .standalone(answer.id))
+      } catch {
+        try? await close(answer.id, offer.role, in: name, of: identity)
+        throw .joining(error)
+      }
       return answer
     case .standaloneRefused(let error): throw refuse(error)
     default: throw .offer(.gone)

@@ -94,6 +94,10 @@ extension RoomState {
     _ entry: StandaloneEntry, _ description: SessionDescription, _ key: PeerKey, _ local: LocalTransport
   ) throws(StandaloneError) {
     let newcomer = entry.newcomer
+    // Its stay is over, whatever becomes of this.
+    if let old = member(of: newcomer.identity), newcomer.hasMoved(from: members[old]) {
+      end(old, reason: .movedElsewhere)
+    }
     let known = member(of: newcomer.identity)
     var admission: Admission?
     var owner: Member

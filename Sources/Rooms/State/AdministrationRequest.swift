@@ -1,12 +1,12 @@
-#if PLANTED_DEFECTS
-  import Model
-#endif
+internal import Model
 
 /// What those who run the room ask of it.
 enum AdministrationRequest: Sendable {
   case change(RoomPatch)
   case changeParticipant(String, ParticipantPatch)
   case remove(String)
+  /// Ends an identity's session, if it is there by that stay, and no more.
+  case disconnect(String, stay: String, LeaveReason)
   case mute(track: String, of: String, Bool)
   case send(DataMessage, to: [String]?)
   case record(RecordingScope)
@@ -18,7 +18,7 @@ enum AdministrationRequest: Sendable {
       if PlantedDefect.isOn(.withdrawalsWait), case .changeParticipant = self { return true }
     #endif
     return switch self {
-    case .changeParticipant, .remove, .mute(_, _, true), .stopRecording: false
+    case .changeParticipant, .remove, .disconnect, .mute(_, _, true), .stopRecording: false
     case .change, .send, .mute(_, _, false), .record: true
     }
   }

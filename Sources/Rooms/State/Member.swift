@@ -30,6 +30,8 @@ struct Member: Sendable {
   /// It speaks, or did last. Written by `RoomState.describeSpeakers` and its bytes' reader alone.
   var isLastSpeaker = false
   var presence: Presence
+  /// As those who oversee the room have named it.
+  var stay = Stay()
   /// Mutes of administrators that outlived their tracks.
   var standingMutes = StandingMutes()
   private let lastInfo = LastInfo()

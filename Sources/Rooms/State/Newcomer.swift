@@ -13,4 +13,12 @@ struct Newcomer: Sendable {
   var opens: TransportRole? = .both
   /// It has a socket, whose end ends the session after the grace; else the session goes with its last transport.
   var isAttended = true
+  /// By which it is there, as those who oversee the room have it from before; nil: by none yet, or it isn't overseen.
+  var stay: String?
+
+  /// Whether it comes by another stay than the participant of its identity is there by, which is over then.
+  func hasMoved(from member: Member) -> Bool {
+    guard let stay, let known = member.stay.id else { return false }
+    return stay != known
+  }
 }

@@ -33,8 +33,9 @@ enum RoomEffect: Sendable {
   case sessionEnded(identity: String, LeaveReason?, patience: Int)
   /// Media of a participant is connected for the first time, so long after it was let in.
   case mediaReady(Duration)
-  /// Somebody's media is connected, or isn't any more; it may be said again.
-  case media(of: String, isConnected: Bool)
+  /// A participant's media connects, or ends; it may be repeated.
+  /// - Parameter stay: by which it is there, for those who oversee the room; nil: it isn't known.
+  case media(of: String, stay: String?, MediaPresence)
   /// When the room is to be called; `.never`: not at all.
   case alarm(Instant)
   case log(String, KeyValuePairs<String, String>)

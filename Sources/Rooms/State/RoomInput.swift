@@ -21,6 +21,8 @@ enum RoomInput: Sendable {
   case open(StandaloneEntry, isForbidden: Bool)
   case standalone(StandaloneName, StandaloneRequest)
   case administration(AdministrationRequest)
+  /// Those who oversee the room name the stay by which a participant is there.
+  case stay(ParticipantID, String, by: Arrival)
   /// Those who are in may stay until then.
   case drain(until: WallTime)
   /// Every session ends, also those on their way in.
@@ -37,6 +39,8 @@ enum RoomInput: Sendable {
   case missed(ParticipantID, after: Int, EventLog.Page?)
   /// A recording has ended by itself.
   case recordingEnded(RecordingID, RecordingEndReason)
+  /// Something has happened in the call that the room is of.
+  case called(RoomEventKind, EventCall)
   /// A process before this one left a recording of the room open, which is closed now.
   case recordingLeftOpen(RecordingID)
 

@@ -9,6 +9,10 @@ extension RoomState {
       case .change(let patch): try change(patch)
       case .changeParticipant(let identity, let patch): try change(identity, patch)
       case .remove(let identity): remove(identity)
+      case .disconnect(let identity, let stay, let reason):
+        if let member = member(of: identity), members[member].stay.end(stay, reason) {
+          end(member, reason: reason)
+        }
       case .mute(let track, let identity, let muted): try mute(track, of: identity, muted)
       case .send(let message, let destinations): send(message, to: destinations)
       case .record(let scope): try startRecording(scope)

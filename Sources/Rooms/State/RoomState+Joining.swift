@@ -45,11 +45,12 @@ extension RoomState {
   private mutating func admit(_ newcomer: Newcomer, isForbidden: Bool) throws(JoinError) {
     guard !isForbidden else { throw .removed }
     let old = member(of: newcomer.identity)
-    if let old, members[old].hasStandalone { return try attach(newcomer, to: old) }
+    let hasMoved = old.map { newcomer.hasMoved(from: members[$0]) } ?? false
+    if let old, members[old].hasStandalone, !hasMoved { return try attach(newcomer, to: old) }
     let admission = try review(newcomer, replacing: old)
     let given = members.indices.reduce(0) { $1 == old ? $0 : $0 + members[$1].bodyBytes }
     guard pay(newcomer, StateBudget.joinCost(admission.stateBytes, given: given)) else { throw .tooOften }
-    if let old { end(old, reason: .duplicateIdentity) }
+    if let old { end(old, reason: hasMoved ? .movedElsewhere : .duplicateIdentity) }
     let member = enter(newcomer, admission)
     beginSession(newcomer, of: member)
     greet(member)
@@ -173,7 +174,8 @@ extension RoomState {
     let member = members.remove(at: index)
     for place in members.indices.flatMap(places(of:)) { self[place].slots.forget(member.groups) }
     if !member.grants.hidden { record(left: member, reason) }
-    emit(.media(of: member.identity, isConnected: false))
+    emit(
+      .media(of: member.identity, stay: member.stay.id, reason == .connectionLost ? .lost : .gone))
     emit(.dismiss(member.id, reason))
     emit(.sessionEnded(identity: member.identity, reason, patience: patience))
     log("participant left", of: member, ("reason", reason.rawValue))

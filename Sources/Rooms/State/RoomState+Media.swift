@@ -10,7 +10,8 @@ extension RoomState {
     if let profile = events.connected {
       log("media connected", of: members[place.member], ("profile", profile.name))
       noteReady(members[place.member])
-      emit(.media(of: members[place.member].identity, isConnected: true))
+      let member = members[place.member]
+      emit(.media(of: member.identity, stay: member.stay.id, .connected))
     }
     if !events.startedTracks.isEmpty { tracksStarted(events.startedTracks, at: place) }
     if !events.slots.isEmpty {

@@ -108,7 +108,7 @@ extension RoomState {
   private mutating func noteMediaEnded(of member: Int) {
     if members[member].isWithoutMedia {
       members[member].presence.mediaEnded()
-      emit(.media(of: members[member].identity, isConnected: false))
+      emit(.media(of: members[member].identity, stay: members[member].stay.id, .gone))
     }
     presenceChanged()
   }

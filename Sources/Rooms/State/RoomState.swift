@@ -73,6 +73,7 @@ package struct RoomState: Sendable {
     case .open(let entry, let isForbidden): open(entry, isForbidden: isForbidden)
     case .standalone(let name, let request): handle(request, of: name)
     case .administration(let request): handle(request)
+    case .stay(let id, let stay, let arrival): note(stay, of: id, by: arrival)
     case .drain(let deadline):
       self.deadline = deadline
       emit(.notifyAll(.draining(deadline: deadline)))
@@ -84,6 +85,7 @@ package struct RoomState: Sendable {
     case .overloaded(let proposal): overloaded(proposal)
     case .missed(let id, let after, let page): resume(id, after: after, page)
     case .recordingEnded(let id, let reason): endRecording(id, reason)
+    case .called(let kind, let call): record(kind, nil, call: call)
     case .recordingLeftOpen(let id): noteLeftOpen(id)
     }
     // Last, since it may end sessions: until here members stay at their places in the list.
@@ -128,14 +130,15 @@ package struct RoomState: Sendable {
   /// Numbers an event, for the journal and for everybody who is in.
   private mutating func record(
     _ kind: RoomEvent.Kind, _ participant: EventParticipant?, _ track: TrackInfo? = nil,
-    recording: EventRecording? = nil, leaving: (id: ParticipantID, reason: LeaveReason)? = nil
+    recording: EventRecording? = nil, call: EventCall? = nil,
+    leaving: (id: ParticipantID, reason: LeaveReason)? = nil
   ) {
     lastEvent += 1
     effects.append(
       .record(
         RoomEvent(
           id: lastEvent, time: wallTime, room: info, kind: kind, participant: participant, track: track,
-          reason: leaving?.reason, recording: recording), except: leaving?.id))
+          reason: leaving?.reason, recording: recording, call: call), except: leaving?.id))
   }
 
   mutating func record(_ kind: RoomEvent.Kind) { record(kind, nil) }

@@ -37,6 +37,9 @@ public protocol FieldCoder {
   /// Bytes as base64 (RFC 4648 §4).
   /// - Parameter limit: characters of base64; nil: any.
   mutating func bytes(_ field: Field, _ value: inout [UInt8], limit: Int?) throws(Failure)
+  /// A value of an app's; absent says as much as null.
+  /// - Parameter limit: bytes of its text; nil: any.
+  mutating func opaque(_ field: Field, _ value: inout OpaqueJSON, limit: Int?) throws(Failure)
   mutating func requestID(_ value: inout RequestID?) throws(Failure)
   mutating func choice<Value: RecordChoice>(_ field: Field, _ value: inout Value?) throws(Failure)
 

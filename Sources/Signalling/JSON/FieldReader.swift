@@ -270,6 +270,20 @@ struct FieldReader: FieldCoder {
       ? Value(second: try inner.read()) : Value(first: try inner.read())
   }
 
+  mutating func opaque(_ field: Field, _ value: inout OpaqueJSON, limit: Int?) throws(MessageError) {
+    value = .null
+    guard let found = fields.value(field.name) else { return }
+    if let limit, found.bytes.count > limit { throw wrong(field.name, .tooLong(limit)) }
+    guard let sound = OpaqueJSON(Array(found.bytes)) else {
+      throw wrong(
+        field.name,
+        .expected(
+          "JSON of whole characters and finite numbers, \(OpaqueJSON.maximumDepth) levels deep at most")
+      )
+    }
+    value = sound
+  }
+
   // MARK: - Rules
 
   mutating func requestID(_ value: inout RequestID?) throws(MessageError) {

@@ -198,6 +198,10 @@ struct FieldWriter: FieldCoder {
     if let second = value?.second { put(field.name, Self.json(second)) }
   }
 
+  mutating func opaque(_ field: Field, _ value: inout OpaqueJSON, limit: Int?) {
+    put(field.name, value.bytes)
+  }
+
   mutating func requestID(_ value: inout RequestID?) { id = value }
   mutating func unread(_ field: Field) {}
   mutating func require(_ name: String, _ expected: String, _ isMet: @autoclosure () -> Bool) {}

@@ -46,13 +46,17 @@ struct JSONFields {
 
   /// What stands there; nil for what is absent or null.
   func value(_ name: String) -> JSONValue? {
+    guard let place = place(of: name) else { return nil }
+    let value = JSONValue(UnsafeBufferPointer(rebasing: bytes[place]))
+    return value.isNull ? nil : value
+  }
+
+  /// Where a member's value stands; nil: it is absent.
+  func place(of name: String) -> Range<Int>? {
     let wanted = name.utf8
-    for member in members
-    where member.name.count == wanted.count && zip(member.name, wanted).allSatisfy({ bytes[$0] == $1 }) {
-      let value = JSONValue(UnsafeBufferPointer(rebasing: bytes[member.value]))
-      return value.isNull ? nil : value
-    }
-    return nil
+    return members.first { member in
+      member.name.count == wanted.count && zip(member.name, wanted).allSatisfy { bytes[$0] == $1 }
+    }?.value
   }
 
   var isEmpty: Bool { members.isEmpty }

@@ -75,6 +75,10 @@ struct RecordEncoder: FieldCoder {
     try put(field, value?.first)
     try put(field, value?.second)
   }
+  /// Nor is one of these.
+  mutating func opaque(_ field: Field, _ value: inout OpaqueJSON, limit: Int?) throws {
+    try put(field, String(decoding: value.bytes, as: UTF8.self))
+  }
   mutating func requestID(_ value: inout RequestID?) {}
   mutating func unread(_ field: Field) {}
   mutating func require(_ name: String, _ expected: String, _ isMet: @autoclosure () -> Bool) {}

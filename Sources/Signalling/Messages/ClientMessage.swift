@@ -12,6 +12,7 @@ public struct ClientMessage: Equatable, Sendable {
     case update(Update)
     case data(SendData)
     case explain
+    case sessionEvent(SessionEvent)
     case leave
     case ping
     /// A type that isn't known here: nothing is done, so that newer clients can speak to older servers.
@@ -36,12 +37,15 @@ public struct ClientMessage: Equatable, Sendable {
   /// Characters of a payload: 16 KiB in base64.
   public static let maximumPayloadCharacters = 21_848
   public static let maximumDestinations = 256
+  /// Bytes of an event's data in a shared session.
+  public static let maximumEventBytes = 16_384
 
   private static let table = MessageTable<Content>([
     .init { .auth($0) }, .init { .resume($0) }, .init { .offer($0) }, .init { .candidate($0) },
     .init { .subscribe($0) }, .init { .unsubscribe($0) }, .init { .view($0) }, .init { .mute($0) },
     .init { .update($0) },
-    .init { .data($0) }, .init { (_: Explain) in .explain }, .init { (_: Leave) in .leave },
+    .init { .data($0) }, .init { (_: Explain) in .explain }, .init { .sessionEvent($0) },
+    .init { (_: Leave) in .leave },
     .init { (_: Ping) in .ping },
   ])
 
@@ -76,6 +80,7 @@ extension ClientMessage {
     case .update(let message): FieldWriter.json(message, id: id)
     case .data(let message): FieldWriter.json(message, id: id)
     case .explain: FieldWriter.json(Explain(), id: id)
+    case .sessionEvent(let message): FieldWriter.json(message, id: id)
     case .leave: FieldWriter.json(Leave(), id: id)
     case .ping: FieldWriter.json(Ping(), id: id)
     case .unknown(let type): FieldWriter.json(type: type, id: id)

@@ -15,6 +15,8 @@ public struct ServerMessage: Equatable, Sendable {
     case stream(StreamBody)
     case data(DataBody)
     case explain(Explanation)
+    case sessionEvent(SessionEvent)
+    case sessionSeq(SessionSeq)
     /// An access token that holds longer than the last.
     case token(String)
     /// A request was done that has no answer of its own; only where it had an id.
@@ -44,7 +46,8 @@ public struct ServerMessage: Equatable, Sendable {
     .init { (message: Event) in .event(message.event) },
     .init { (message: Speakers) in .speakers(message.speakers) },
     .init { (message: Quality) in .quality(message.participants) }, .init { .stream($0) },
-    .init { .data($0) }, .init { .explain($0) }, .init { (message: Token) in .token(message.token) },
+    .init { .data($0) }, .init { .explain($0) }, .init { .sessionEvent($0) }, .init { .sessionSeq($0) },
+    .init { (message: Token) in .token(message.token) },
     .init { (_: Ok) in .ok },
     .init { (_: Pong) in .pong }, .init { .error($0) },
     .init { (message: Draining) in .draining(deadline: message.deadline) },
@@ -83,6 +86,8 @@ extension ServerMessage {
     case .stream(let message): FieldWriter.json(message, id: id)
     case .data(let message): FieldWriter.json(message, id: id)
     case .explain(let message): FieldWriter.json(message, id: id)
+    case .sessionEvent(let message): FieldWriter.json(message, id: id)
+    case .sessionSeq(let message): FieldWriter.json(message, id: id)
     case .token(let token): FieldWriter.json(Token(token: token), id: id)
     case .ok: FieldWriter.json(Ok(), id: id)
     case .pong: FieldWriter.json(Pong(), id: id)

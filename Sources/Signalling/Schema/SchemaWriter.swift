@@ -178,6 +178,10 @@ struct SchemaWriter: FieldCoder {
     put(field, .object([("anyOf", .list(either))]), isRequired: false)
   }
 
+  mutating func opaque(_ field: Field, _ value: inout OpaqueJSON, limit: Int?) {
+    put(field, .object([]), isRequired: false)
+  }
+
   mutating func requestID(_ value: inout RequestID?) {
     put("id", .reference("RequestID"), isRequired: false)
   }

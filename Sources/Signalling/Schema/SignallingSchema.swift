@@ -30,16 +30,17 @@ public enum SignallingSchema {
       SpeakerBody.self, QualityBody.self, WatchedLayer.self, TakenCodec.self, TransportReport.self,
       WantedPicture.self,
       SentLayer.self,
-      ExplainedRequest.self, ExplainedStream.self,
+      ExplainedRequest.self, ExplainedStream.self, SharedEventBody.self,
     ]
     return texts + [words(TrackSource.self), attributes] + values.map { describe($0) }
       + [
         words(LeaveReason.self), words(RecordingEndReason.self), describe(RecordingBody.self),
+        describe(EventCallBody.self),
         describe(EventBody.self), words(SignallingErrorCode.self),
       ]
       + [
         words(PictureQuality.self), describe(ClientMessage.OfferedSection.self),
-        describe(ClientMessage.ViewedTrack.self),
+        describe(ClientMessage.ViewedTrack.self), describe(NewSessionEvent.self),
       ] + ClientMessage.kinds.map { describe($0) }
       + [oneOf("ClientMessage", "From the client.", ClientMessage.kinds), words(StreamReasonWord.self)]
       + answers.map { describe($0) }

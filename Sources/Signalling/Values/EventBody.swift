@@ -18,12 +18,13 @@ public struct EventBody: Record {
   /// The room's, in `room.updated`.
   public var metadata: String?
   public var recording: RecordingBody?
+  public var call: EventCallBody?
 
   public init() {}
   public init(
     id: Int, time: String, room: String, roomId: String, type: RoomEventKind,
     participant: EventSubject? = nil, track: TrackBody? = nil, reason: LeaveReason? = nil,
-    metadata: String? = nil, recording: RecordingBody? = nil
+    metadata: String? = nil, recording: RecordingBody? = nil, call: EventCallBody? = nil
   ) {
     self.id = id
     self.time = time
@@ -35,6 +36,7 @@ public struct EventBody: Record {
     self.reason = reason
     self.metadata = metadata
     self.recording = recording
+    self.call = call
   }
 
   public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
@@ -49,6 +51,38 @@ public struct EventBody: Record {
     try coder.text(
       Field("metadata", "The room's, in `room.updated`; absent: it has none."), &metadata, .any)
     try coder.record(Field("recording", "In `room.recording` and `recording.ended`."), &recording)
+    try coder.record(Field("call", "In `call.…` and `session.…`."), &call)
+  }
+}
+
+/// A call, in the events about it.
+public struct EventCallBody: Record {
+  public static let definition = "EventCall"
+  public static let summary = "The call that a room is of, as it stood at an event."
+
+  public var id = ""
+  public var callerId = ""
+  public var path = ""
+  public var media = ""
+  public var allParticipants: [String] = []
+  public var outcome: String?
+  public var durationMs: Int?
+  public var session: String?
+  public var experience: String?
+
+  public init() {}
+
+  public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.text("id", &id, .any)
+    try coder.text(Field("callerId", "Who started it."), &callerId, .any)
+    try coder.text(Field("path", "`relay` or `direct`."), &path, .any)
+    try coder.text(Field("media", "`audio` or `video`."), &media, .any)
+    try coder.texts(Field("allParticipants", "Everyone who was ever invited."), &allParticipants, .people)
+    try coder.text(Field("outcome", "In `call.ended`."), &outcome, .any)
+    try coder.integer(
+      Field("durationMs", "In `call.ended`, of one that was connected."), &durationMs, 0...Int.max)
+    try coder.text(Field("session", "In `session.…`: its id."), &session, .any)
+    try coder.text(Field("experience", "In `session.…`: what it is."), &experience, .any)
   }
 }
 

@@ -19,6 +19,7 @@ public enum SignallingCloseCode: UInt16, Sendable, CaseIterable {
   case removed = 4010
   case connectionLost = 4011
   case duplicateIdentity = 4012
+  case movedElsewhere = 4013
   case roomClosed = 4014
   case serverShutdown = 4016
 
@@ -29,6 +30,7 @@ public enum SignallingCloseCode: UInt16, Sendable, CaseIterable {
       case .removed: .removed
       case .connectionLost: .connectionLost
       case .duplicateIdentity: .duplicateIdentity
+      case .movedElsewhere: .movedElsewhere
       case .roomClosed: .roomClosed
       case .serverShutdown: .serverShutdown
       }

@@ -28,6 +28,14 @@ public enum SignallingErrorCode: String, Codable, Sendable, CaseIterable {
   case unknownTrack = "unknown-track"
   /// No receive section of that mid for that kind of track.
   case unknownSlot = "unknown-slot"
+  /// The room's call has no such shared session.
+  case unknownSession = "unknown-session"
+  /// The shared session is over, or its call.
+  case sessionEnded = "session-ended"
+  /// The event's id was given to another event.
+  case idTaken = "id-taken"
+  /// Types of events that begin so are the server's own.
+  case reservedType = "reserved-type"
   /// A field that this server does not understand yet and must not ignore.
   case unsupported
   case tooLarge = "too-large"

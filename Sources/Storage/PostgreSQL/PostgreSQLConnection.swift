@@ -33,6 +33,8 @@ final class PostgreSQLConnection {
     }
     handle = opened
     PQsetNoticeProcessor(handle, { _, _ in }, nil)
+    // Neither details nor hints nor the statement's values: those may be tokens, and the words go into the log.
+    PQsetErrorVerbosity(handle, PQERRORS_TERSE)
     PQsetnonblocking(handle, 1)
   }
 
@@ -113,8 +115,8 @@ final class PostgreSQLResult {
     else {
       return nil
     }
-    let text = PostgreSQLConnection.line(PQresultErrorMessage(handle))
-    let state = PQresultErrorField(handle, Int32(UInt8(ascii: "C"))).map { String(cString: $0) } ?? ""
+    let state = field("C")
+    let text = state.isEmpty ? firstLine : "\(state): \(field("M"))"
     // PostgreSQL's error codes, appendix A of its manual.
     switch state.prefix(2) {
     case "22", "23": return .refused(text)
@@ -123,6 +125,18 @@ final class PostgreSQLResult {
     case "08", "57": return .connectionLost(text)
     default: return .failed(text)
     }
+  }
+
+  /// One part of an error, by its letter: `C`, the SQLSTATE; `M`, what is wrong, in one line. The detail (`D`) has values of the row,
+  /// and isn't asked for.
+  private func field(_ letter: Unicode.Scalar) -> String {
+    PostgreSQLConnection.line(PQresultErrorField(handle, Int32(letter.value)))
+  }
+
+  /// What libpq says itself, where the server has said nothing.
+  private var firstLine: String {
+    let text = PQresultErrorMessage(handle).map { String(cString: $0) } ?? ""
+    return text.split(whereSeparator: \.isNewline).first.map { String($0) } ?? ""
   }
 
   /// In the binary form of PostgreSQL's types.
@@ -151,6 +165,6 @@ final class PostgreSQLResult {
     case 19, 25, 1043: return .text(String(decoding: bytes, as: UTF8.self))
     default: break
     }
-    throw .failed("an answer has a column of a type that is none of ours: \(PQftype(handle, column))")
+    throw .unreadable("an answer has a column of a type that is none of ours: \(PQftype(handle, column))")
   }
 }

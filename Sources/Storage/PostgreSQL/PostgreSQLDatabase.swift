@@ -72,9 +72,34 @@ final class PostgreSQLDatabase: Database {
   private func takeLock(until deadline: ContinuousClock.Instant) throws(StoreError) {
     while true {
       if try run("SELECT pg_try_advisory_lock($1)", [.integer(Self.lock)]).first?.integer(0) == 1 { return }
-      guard ContinuousClock.now < deadline else { throw .inUse(place) }
+      guard ContinuousClock.now < deadline else { throw .inUse(place, by: holder()) }
       usleep(250_000)
     }
+  }
+
+  /// The session that has the lock, as PostgreSQL shows it; empty: it doesn't, or not to this user.
+  private func holder() -> String {
+    do throws(StoreError) {
+      // A lock by one number has its upper half in `classid`, the lower in `objid`, and 1 in `objsubid`.
+      let row = try run(
+        """
+        SELECT l.pid, COALESCE(a.application_name, ''), COALESCE(host(a.client_addr), ''),
+          COALESCE(to_char(a.backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), '')
+        FROM pg_locks l LEFT JOIN pg_stat_activity a ON a.pid = l.pid
+        WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
+          AND ((l.classid::bigint << 32) | l.objid::bigint) = $1
+          AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
+        """, [.integer(Self.lock)]
+      ).first
+      guard let row else { return "" }
+      let process = try row.integer(0)
+      let (name, client, start) = (try row.text(1), try row.text(2), try row.text(3))
+      let words = [
+        "PostgreSQL's process \(process)", name.isEmpty ? nil : "of \(name)",
+        client.isEmpty ? nil : "from \(client)", start.isEmpty ? nil : "since \(start)",
+      ]
+      return StoreError.words(words.compactMap { $0 }.joined(separator: " "))
+    } catch { return "" }
   }
 
   private func makeSchema() throws(StoreError) {

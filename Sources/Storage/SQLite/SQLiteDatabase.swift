@@ -75,6 +75,13 @@ final class SQLiteDatabase: Database {
     try execute("PRAGMA trusted_schema = OFF")
   }
 
+  func keepCopy(of version: Int) throws(StoreError) {
+    guard let directory else { return }
+    try SQLiteCopy.make(of: place, version: version, in: directory) { path throws(StoreError) in
+      _ = try run("VACUUM INTO $1", [.text(path)])
+    }
+  }
+
   /// A transaction that SQLite has ended by itself, as it does where the disk is full, needs no end.
   func rollBack() {
     guard let handle, sqlite3_get_autocommit(handle) == 0 else { return }

@@ -63,7 +63,7 @@ extension Schema {
         person BLOB NOT NULL, blocked BLOB NOT NULL, time INTEGER NOT NULL, PRIMARY KEY (person, blocked)
       ) STRICT
       """,
-      // How many signals, and bytes of them, wait for a person in a call; and the last number from one to the other.
+      // The number of the last signal from one to the other in a call.
       """
       CREATE TABLE call_signals (
         call TEXT NOT NULL, sender BLOB NOT NULL, recipient BLOB NOT NULL, last INTEGER NOT NULL,

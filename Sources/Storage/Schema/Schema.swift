@@ -13,9 +13,10 @@ struct Schema: Sendable {
   let statements: [String]
 
   /// In the order of their versions.
-  static let steps = [rooms, deliveries, calls, keys]
+  static let steps = [rooms, deliveries, calls, keys, callKeys, wakes, repeats, people, lookups]
 
-  /// Brings a database to the newest version, step by step, each in a transaction of its own with its number.
+  /// Brings a database to the newest version, step by step, each in a transaction of its own with its number. One that has been used
+  /// is copied aside first, where that is the server's to do.
   /// - Returns: the version that it had; 0: it was empty.
   @discardableResult
   static func apply(_ steps: [Schema] = steps, to database: any Database) throws(StoreError) -> Int {
@@ -28,6 +29,8 @@ struct Schema: Sendable {
       if PlantedDefect.isOn(.newerSchema), found > known { return found }
     #endif
     guard found <= known else { throw .newerSchema(found: found, known: known) }
+    // Forward alone: what leads back is a copy.
+    if found > 0, found < known { try database.keepCopy(of: found) }
     for step in steps where step.version > found { try step.apply(to: database) }
     return found
   }

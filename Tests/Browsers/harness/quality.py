@@ -14,6 +14,11 @@ def total(stats, kind, type_, field):
     return sum(each.get(field) or 0 for each in entries(stats, kind, type_))
 
 
+def sound_packet_size(stats, type_, count, size):
+    """Mean payload bytes of a sound packet; 0 where there are none."""
+    return total(stats, "audio", type_, size) / max(total(stats, "audio", type_, count), 1)
+
+
 @dataclass
 class Received:
     """What one end decoded in a window."""

@@ -3,6 +3,9 @@ import CallDesk
 import Calls
 import Foundation
 import HTTPServer
+import Model
+import Signalling
+import TestStores
 import Testing
 
 @testable import Gateway
@@ -13,8 +16,9 @@ struct CallDoorTests {
 
   private func call(_ answer: House.Answer) -> NSDictionary { answer["call"] as? NSDictionary ?? [:] }
 
-  @Test func `a call is started, rung, answered and hung up`() async throws {
-    let calls = try await CallHouse()
+  @Test(arguments: StoreKind.allCases)
+  func `a call is started, rung, answered and hung up`(kind: StoreKind) async throws {
+    let calls = try await CallHouse(on: kind)
     let (id, started) = await calls.start("ada", "bob", "bob", more: #","metadata":"m""#)
     #expect(started.status == 201)
     #expect(call(started)["status"] as? String == "active" && call(started)["callerId"] as? String == "ada")
@@ -39,8 +43,9 @@ struct CallDoorTests {
     #expect(history.items.count == 1 && history.items[0]["mine"] is NSDictionary)
   }
 
-  @Test func `the token of a push opens the call for one who has no other`() async throws {
-    let calls = try await CallHouse()
+  @Test(arguments: StoreKind.allCases)
+  func `the token of a push opens the call for one who has no other`(kind: StoreKind) async throws {
+    let calls = try await CallHouse(on: kind)
     let (id, _) = await calls.start("ada", "bob")
     let rung = await calls.ask(.get, "/v1/calls/events?after=0", by: "bob")
     let token = try #require((rung.items.first?["data"] as? NSDictionary)?["token"] as? String)
@@ -64,8 +69,11 @@ struct CallDoorTests {
     }
   }
 
-  @Test func `a stranger is answered byte for byte like one who asks for what never was`() async throws {
-    let calls = try await CallHouse()
+  @Test(arguments: StoreKind.allCases)
+  func `a stranger is answered byte for byte like one who asks for what never was`(kind: StoreKind)
+    async throws
+  {
+    let calls = try await CallHouse(on: kind)
     let (id, _) = await calls.start("ada", "bob")
     let never = UUID().uuidString.lowercased()
     let requests: [(HTTPMethod, String, String)] = [
@@ -91,8 +99,9 @@ struct CallDoorTests {
     #expect(ended.status == 200 && ended["status"] as? String == "inactive")
   }
 
-  @Test func `a token of a room is none of a person`() async throws {
-    let calls = try await CallHouse()
+  @Test(arguments: StoreKind.allCases)
+  func `a token of a room is none of a person`(kind: StoreKind) async throws {
+    let calls = try await CallHouse(on: kind)
     let guest = House.token("ada") { $0 = .join("demo") }
     for path in ["/v1/calls", "/v1/devices", "/v1/blocks", "/v1/calls/events"] {
       #expect(await calls.house.ask(.get, path, token: guest).status == 403)
@@ -102,8 +111,9 @@ struct CallDoorTests {
     }
   }
 
-  @Test func `who asks wrongly learns what is missing`() async throws {
-    let calls = try await CallHouse()
+  @Test(arguments: StoreKind.allCases)
+  func `who asks wrongly learns what is missing`(kind: StoreKind) async throws {
+    let calls = try await CallHouse(on: kind)
     let id = UUID().uuidString
     let bodies: [(String, Int, String)] = [
       ("{}", 400, "id"), (#"{"id":"x","recipients":["bob"],"media":"audio"}"#, 400, "id"),
@@ -125,11 +135,13 @@ struct CallDoorTests {
 
   // MARK: - The room
 
-  @Test
-  func `a call's room admits its people and no others, stands as long as the call, and connecting joins`()
+  @Test(arguments: StoreKind.allCases)
+  func `a call's room admits its people and no others, stands as long as the call, and connecting joins`(
+    kind: StoreKind
+  )
     async throws
   {
-    let calls = try await CallHouse()
+    let calls = try await CallHouse(on: kind)
     let (id, started) = await calls.start("ada", "bob")
     let room = try #require(call(started)["room"] as? String)
     #expect(await calls.house.ask(.get, "/v1/rooms/\(room)").status == 200)
@@ -159,10 +171,33 @@ struct CallDoorTests {
     #expect(try await late.next("error")["code"] as? String == "room-not-found")
   }
 
+  @Test(arguments: StoreKind.allCases)
+  func `a device that takes a call over closes the other, which reads that it moved`(kind: StoreKind)
+    async throws
+  {
+    let calls = try await CallHouse(on: kind)
+    let (id, started) = await calls.start("ada", "bob")
+    let room = try #require(call(started)["room"] as? String)
+    let phone = calls.house.connect(try #require(started["token"] as? String), room: room)
+    _ = try await phone.next("joined")
+    let refused = await calls.join(id, "ada", device: "tablet")
+    #expect(refused.status == 409 && refused.problem == "active-elsewhere")
+    let moved = await calls.ask(
+      .post, "/v1/calls/\(id)/join", #"{"deviceId":"tablet","takeover":true}"#, by: "ada")
+    #expect(moved.status == 200)
+    #expect(try await phone.next("closed")["reason"] as? String == "movedElsewhere")
+    #expect(SignallingCloseCode(.movedElsewhere).rawValue == 4013)
+    let tablet = calls.house.connect(try #require(moved["token"] as? String), room: room)
+    _ = try await tablet.next("joined")
+    let shown = await calls.ask(.get, "/v1/calls/\(id)", by: "ada")
+    #expect(shown["activeParticipants"] as? [String] == ["ada"])
+  }
+
   // MARK: - Devices, blocks and signals
 
-  @Test func `devices are listed with their tokens cut, and go`() async throws {
-    let calls = try await CallHouse()
+  @Test(arguments: StoreKind.allCases)
+  func `devices are listed with their tokens cut, and go`(kind: StoreKind) async throws {
+    let calls = try await CallHouse(on: kind)
     let body = #"{"platform":"apns-voip","token":"abcdefgh","topic":"app.example"}"#
     #expect(await calls.ask(.put, "/v1/devices/phone", body, by: "ada").status == 200)
     let listed = await calls.ask(.get, "/v1/devices", by: "ada")
@@ -175,8 +210,9 @@ struct CallDoorTests {
         == 400)
   }
 
-  @Test func `who is blocked rings no one`() async throws {
-    let calls = try await CallHouse()
+  @Test(arguments: StoreKind.allCases)
+  func `who is blocked rings no one`(kind: StoreKind) async throws {
+    let calls = try await CallHouse(on: kind)
     #expect(await calls.ask(.put, "/v1/blocks/ada", by: "bob").status == 204)
     #expect(await calls.ask(.get, "/v1/blocks", by: "bob").text.contains("ada"))
     let (id, started) = await calls.start("ada", "bob")
@@ -186,8 +222,9 @@ struct CallDoorTests {
     #expect(await calls.ask(.delete, "/v1/blocks/ada", by: "bob").status == 204)
   }
 
-  @Test func `a signal arrives as it was sent, once`() async throws {
-    let calls = try await CallHouse()
+  @Test(arguments: StoreKind.allCases)
+  func `a signal arrives as it was sent, once`(kind: StoreKind) async throws {
+    let calls = try await CallHouse(on: kind)
     let (id, _) = await calls.start("ada", "bob")
     let body = #"{"id":"\#(UUID().uuidString)","to":"bob","kind":"offer","payload":"AQID","clear":{"a":1}}"#
     for _ in 0..<2 {
@@ -201,8 +238,9 @@ struct CallDoorTests {
     #expect(await calls.ask(.post, "/v1/calls/\(id)/signals", wrong, by: "ada").status == 400)
   }
 
-  @Test func `a person may be forgotten by itself and by who runs every room`() async throws {
-    let calls = try await CallHouse()
+  @Test(arguments: StoreKind.allCases)
+  func `a person may be forgotten by itself and by who runs every room`(kind: StoreKind) async throws {
+    let calls = try await CallHouse(on: kind)
     let (id, _) = await calls.start("ada", "bob")
     #expect(await calls.ask(.delete, "/v1/people/ada", by: "bob").status == 403)
     #expect(await calls.ask(.delete, "/v1/people/bob", by: "bob").status == 204)

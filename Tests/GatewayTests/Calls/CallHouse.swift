@@ -3,11 +3,14 @@ import CallDesk
 import Calls
 import Foundation
 import HTTPServer
+import KeyDirectory
 import Logging
 import Model
+import Push
 import Rooms
 import Storage
 import Synchronization
+import TestStores
 import Testing
 
 @testable import Gateway
@@ -16,9 +19,10 @@ import Testing
 final class CallHouse: Sendable {
   let house: House
   let desk: CallDesk
+  let rooms: CallRooms
   let store: Store
   let clock: Clock
-  private let running: Task<Void, Never>
+  private let running: [Task<Void, Never>]
 
   final class Clock: Sendable {
     private let moved = Mutex<Int64>(0)
@@ -31,30 +35,85 @@ final class CallHouse: Sendable {
     func move(_ span: Int64) { moved.withLock { $0 += span } }
   }
 
-  init(_ terms: CallDeskTerms = CallDeskTerms()) async throws {
+  /// - Parameters:
+  ///   - location: where its store is.
+  ///   - kind: of the store; nil: it is at `location`.
+  ///   - known: the store of a house before this one.
+  ///   - authorizer: nil: everyone may call everyone.
+  ///   - services: nil: nothing is pushed.
+  ///   - outlet: what carries out what was decided, in the place of the rooms, which it passes it on to.
+  ///   - wall: what the doors take for the time; nil: the real one.
+  ///   - before: happens in the house before its calls go on.
+  ///   - adjust: changes what pushes say.
+  init(
+    _ terms: CallDeskTerms = CallDeskTerms(), at location: StoreLocation = .memory, on kind: StoreKind? = nil,
+    after known: Store? = nil, services: PushDesk.Services? = nil, isDirectoryOpen: Bool = false,
+    authorizer: CallAuthorizer? = nil, wall: WallClock? = nil,
+    outlet: @escaping (CallRooms) -> any CallOutlet = { $0 },
+    before: (House) async throws -> Void = { _ in },
+    adjust: (inout CallPushes.Terms) -> Void = { _ in }
+  ) async throws {
     let clock = Clock()
     let log = Log(level: .error) { _ in }
-    let store = try await Store.open(.memory, log: log)
+    let opened = try await known == nil ? Store.open(kind?.makeLocation() ?? location, log: log) : nil
+    let store = try #require(known ?? opened)
+    let keys = try await KeyDirectory.open(in: store)
     let made = Mutex<(desk: CallDesk, rooms: CallRooms)?>(nil)
+    var pushed: CallPushes?
+    if let services {
+      var terms = CallPushes.Terms(keys: ["APIkey": House.secret], now: { House.now })
+      terms.url = "https://media.example"
+      adjust(&terms)
+      pushed = CallPushes(
+        to: services, terms: terms,
+        clocks: PushClocks(
+          wall: { WallTime(milliseconds: clock.now.wall) },
+          instant: { Instant(nanoseconds: clock.now.steady * 1_000_000) }), log: log)
+    }
+    let pushes = pushed
     let maker = CallMaker { directory in
-      let rooms = CallRooms(rooms: directory)
+      let rooms = CallRooms(rooms: directory, pushes: pushes)
       let desk = CallDesk(
-        store: store, terms: terms, outlet: rooms, log: log,
+        store: store, keys: keys, terms: terms, outlet: outlet(rooms), log: log,
         random: { (UInt64.random(in: 0 ... .max), UInt64.random(in: 0 ... .max)) }, clock: { clock.now })
       made.withLock { $0 = (desk, rooms) }
       return (desk, rooms)
     }
-    house = try House(calls: maker)
+    let built = try House(calls: maker) {
+      $0.isDirectoryOpen = isDirectoryOpen
+      $0.authorizer = authorizer
+      if let wall { $0.now = { wall.now } }
+    }
     let calls = try #require(made.withLock { $0 })
-    (desk, self.store, self.clock) = (calls.desk, store, clock)
+    (house, desk, rooms, self.store, self.clock) = (built, calls.desk, calls.rooms, store, clock)
+    try await before(built)
     await calls.rooms.begin(calls.desk, try await calls.desk.recover())
-    running = Task { [desk = calls.desk] in await desk.run() }
+    running = [
+      Task { [desk = calls.desk] in await desk.run() }, Task { [rooms = calls.rooms] in await rooms.run() },
+      Task { [desk = calls.desk] in await pushes?.run(desk) },
+    ]
   }
 
-  deinit { running.cancel() }
+  deinit { for task in running { task.cancel() } }
+
+  /// What was said in rooms is known to be stored.
+  func tidy() async { await rooms.tidy() }
+
+  /// As a process that ends; its store stays.
+  func stop() async {
+    for task in running { task.cancel() }
+    for task in running { await task.value }
+  }
 
   /// A token of a person.
   static func token(_ person: String) -> String { House.token(person) }
+
+  static func token(_ person: String, name: String) -> String {
+    AccessToken(
+      apiKey: "APIkey", identity: person, expires: House.now + 600, issuedAt: House.now, name: name,
+      grants: Grants()
+    ).signed(secret: House.secret)
+  }
 
   func ask(
     _ method: HTTPMethod, _ path: String, _ body: String = "", by person: String,

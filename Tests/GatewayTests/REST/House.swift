@@ -227,6 +227,7 @@ final class Guest: NativeClient {
       try gateway.authorize(text, joining: room)
     }
     terms.now = { House.now }
+    terms.sessions = gateway.sessions
     super.init(terms, house.directory, tokens: tokens)
     socket.say(greeting)
   }

@@ -98,6 +98,13 @@ struct HiddenTests {
       "says something to one",
       { try await $0.request("data", #""payload":"eA==","destinations":["witness"],"reliable":false"#) }
     ),
+    (
+      "says something to a session",
+      {
+        let event = #"{"id":"00000000-0000-4000-8000-000000000000","type":"gh0st"}"#
+        try await $0.request("session.event", #""sid":"gh0st","event":\#(event)"#, "unsupported")
+      }
+    ),
     ("is named by an administrator", { try await $0.patch(#"{"name":"gh0st by name"}"#) }),
     ("gets metadata", { try await $0.patch(#"{"metadata":"gh0st"}"#) }),
     ("gets attributes", { try await $0.patch(#"{"attributes":{"gh0st":"gh0st"}}"#) }),

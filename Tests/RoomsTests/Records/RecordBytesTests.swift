@@ -78,13 +78,14 @@ struct RecordBytesTests {
         #expect(throws: StateError.self) { _ = try RoomEvent.rewritten(Array(bytes.prefix(count))) }
       }
       #expect(throws: StateError.self) { _ = try RoomEvent.rewritten(bytes + [0]) }
-      #expect(throws: StateError.self) { _ = try RoomEvent.rewritten([3] + bytes.dropFirst()) }
+      #expect(throws: StateError.self) { _ = try RoomEvent.rewritten([4] + bytes.dropFirst()) }
       #expect(try RoomEvent.rewritten(bytes) == bytes)
     }
   }
 
   /// Another layout has another version, a reader of this one, and a schema of its own.
-  @Test func `rows are as the second version of the schema has them, and those of the first are read`() throws
+  @Test func `rows are as the third version of the schema has them, and those of the first two are read`()
+    throws
   {
     var room = WritingRoom("r", id: "RM_1")
     let name = ParticipantName(id: ParticipantID(known: "PA_x"), identity: "x", name: "X")
@@ -94,9 +95,12 @@ struct RecordBytesTests {
     expected += [4, 0, 0, 0] + "PA_x".utf8 + [1, 0, 0, 0] + "x".utf8 + [1, 1, 0, 0, 0] + "X".utf8
     expected += [1, 4, 0, 0, 0] + "TR_1".utf8 + [MediaKind.audio.rawValue, 10, 0, 0, 0] + "microphone".utf8
     expected += [0, 0, 0, 0, 0]
-    let first = try RecordBytes.event(expected, id: event.id, time: event.time, of: event.room.id)
-    #expect(RecordBytes.bytes(of: first) == RecordBytes.bytes(of: event))
-    // The second has recordings at the end.
-    #expect(RecordBytes.bytes(of: event) == [2] + expected.dropFirst() + [0])
+    // The second has recordings at the end, the third calls behind these.
+    let second = [2] + expected.dropFirst() + [0]
+    for earlier in [expected, second] {
+      let read = try RecordBytes.event(earlier, id: event.id, time: event.time, of: event.room.id)
+      #expect(RecordBytes.bytes(of: read) == RecordBytes.bytes(of: event))
+    }
+    #expect(RecordBytes.bytes(of: event) == [3] + second.dropFirst() + [0])
   }
 }

@@ -15,6 +15,8 @@ struct RoomStateBytesTests {
 
   /// The first that has a transport without a socket.
   private static let firstStandalone = 8
+  /// The first that has stays.
+  private static let firstStays = 9
 
   /// By number, of which each stands for a layout; the last is the newest.
   private static func kept() throws -> [(number: Int, bytes: [UInt8])] {
@@ -78,6 +80,8 @@ struct RoomStateBytesTests {
     }
     ada.ask(.absent)
     _ = try run.whip("cam", [.video]) { $0.canPublishSources = [.camera] }
+    run.handle(.stay(ada.id, "first", by: .session(1)))
+    run.handle(.administration(.disconnect("bob", stay: "second", .movedElsewhere)))
     run.handle(.drain(until: WallTime(milliseconds: 1_700_000_900_000)))
     return run
   }
@@ -110,6 +114,11 @@ struct RoomStateBytesTests {
       let hasStandalone = number >= Self.firstStandalone
       check(state, others: hasStandalone ? ["cam"] : [])
       if hasStandalone { checkStandalone(state) }
+      if number >= Self.firstStays {
+        #expect(state.members.map(\.stay.id) == ["first", nil, nil, nil, nil])
+        #expect(
+          state.members[1].stay.ended == [Stay.Ended(id: "second", reason: .movedElsewhere)])
+      }
     }
   }
 

@@ -23,6 +23,8 @@ final class StateRun {
   /// What was agreed on at first.
   private(set) var agreed: [PeerKey: AgreedMedia] = [:]
   private(set) var alarm = Instant.never
+  /// Whose media has come and gone, by which stay.
+  private(set) var media: [String] = []
   private(set) var inside: [ParticipantID] = []
   private var serial: UInt64 = 0
   private var proposals = 0
@@ -98,7 +100,9 @@ final class StateRun {
           EventLog.Page(room: state.info, events: missed, lastEvent: events.count, isOver: false)),
         &reply)
     case .recording(let command): recorded.append(command)
-    case .expect, .giveUpName, .keepSettings, .log, .media, .mediaReady, .unattended: break
+    case .media(let identity, let stay, let presence):
+      media.append("\(identity) \(stay ?? "-") \(presence)")
+    case .expect, .giveUpName, .keepSettings, .log, .mediaReady, .unattended: break
     }
   }
 

@@ -3,7 +3,7 @@ internal import Model
 
 extension Member {
   func encode(into writer: inout StateWriter) {
-    writer.write(UInt8(4))
+    writer.write(UInt8(5))
     writer.write(id.text)
     writer.write(identity)
     writer.write(joined.milliseconds)
@@ -28,10 +28,11 @@ extension Member {
     writer.write(sessionsBegun)
     writer.write(sessionGrants != nil)
     sessionGrants?.encode(into: &writer)
+    stay.encode(into: &writer)
   }
 
   init(from reader: inout StateReader, terms: RoomTerms) throws(StateError) {
-    let version = try reader.version("member", upTo: 4)
+    let version = try reader.version("member", upTo: 5)
     let id = ParticipantID(known: try reader.string(limit: stateTextLimit))
     let identity = try reader.string(limit: stateTextLimit)
     let joined = WallTime(milliseconds: try reader.integer())
@@ -64,6 +65,7 @@ extension Member {
     }
     restoreSessions(current: try reader.optionalInteger(), begun: try reader.integer())
     if try reader.bool() { sessionGrants = try Grants(from: &reader) }
+    if version > 4 { stay = try Stay(from: &reader) }
   }
 }
 

@@ -1,0 +1,84 @@
+public import Calls
+internal import Storage
+
+/// Who connects to the rooms of calls, and what those who run rooms do with them.
+extension CallDesk {
+  /// Whether a person may connect to the room of a call, as it stands. Nothing changes by it.
+  /// - Returns: by which stay the person is in the call (`CallSession.stay`); nil: it isn't in it yet.
+  /// - Throws: as `connect`.
+  public func requireConnect(
+    _ person: PersonID, device: DeviceID?, inRoom room: String
+  ) async throws(CallProblem) -> CallUUID? {
+    try await read { [self] transaction throws(StoreError) -> Result<CallUUID?, CallProblem> in
+      guard let row = try CallRecords.call(inRoom: room, terms: callTerms, transaction),
+        row.state.isOpen(to: person)
+      else { return .failure(.notFound) }
+      if isRemoved(person, from: row) { return .failure(.removed) }
+      if isOver(row) { return .failure(.callEnded) }
+      let session = row.state[person]?.session
+      if let session, !session.isOf(device) { return .failure(.activeElsewhere) }
+      return .success(session?.stay)
+    }
+  }
+
+  /// A person has connected to the room of a call: one who is rung, or has left, joins by that.
+  /// - Parameter device: nil: it isn't known.
+  /// - Returns: the stay that the connection is of (`CallSession.stay`): its media is said with that, and it is closed by that.
+  /// - Throws: `notFound`, also of a room that is no call's; `removed`, `callEnded`, `activeElsewhere`, `tooMany`, `storeUnavailable`.
+  @discardableResult
+  public func connect(
+    _ person: PersonID, device: DeviceID?, inRoom room: String
+  ) async throws(CallProblem) -> CallUUID {
+    let session = uuid()
+    let other = DeviceID.drawn(uuid())
+    return try await decide {
+      [self] transaction, aftermath, now throws(StoreError) -> Result<CallUUID, CallProblem> in
+      guard let row = try CallRecords.call(inRoom: room, terms: callTerms, transaction),
+        row.state.isOpen(to: person)
+      else { return .failure(.notFound) }
+      let state: CallState
+      switch try apply(.time, to: row.state.id, by: person, at: now, &aftermath, transaction) {
+      case .failure(let problem): return .failure(problem)
+      case .success(let found): state = found.state
+      }
+      // Who is in the call may connect as often as it likes, by that device: another one has to take the call over first.
+      if !state.isEnded, let session = state[person]?.session {
+        return session.isOf(device) ? .success(session.stay) : .failure(.activeElsewhere)
+      }
+      return try enter(
+        state.id, person, device ?? other, session: session, takeover: false, at: now, &aftermath, transaction
+      ).map { $0.state[person]?.session?.stay ?? session }
+    }
+  }
+
+  // MARK: - For who runs the room
+
+  /// Ends a call, or takes a person out of it: for who runs its room.
+  public func end(_ id: CallUUID) async throws(CallProblem) -> CallDocument {
+    try await administer(id, .end(by: nil))
+  }
+
+  public func remove(_ person: PersonID, from id: CallUUID) async throws(CallProblem) -> CallDocument {
+    try await administer(id, .remove(person))
+  }
+
+  private func administer(_ id: CallUUID, _ event: CallEvent) async throws(CallProblem) -> CallDocument {
+    try await decide { [self] transaction, aftermath, now throws(StoreError) in
+      try documented(apply(event, to: id, by: nil, at: now, &aftermath, transaction), transaction)
+    }
+  }
+}
+
+extension DeviceID {
+  private static let drawnPrefix = "device-"
+
+  /// Of a client that doesn't say which device it is.
+  static func drawn(_ id: CallUUID) -> DeviceID { DeviceID(drawnPrefix + id.text) }
+
+  var isDrawn: Bool { text.utf8.starts(with: Self.drawnPrefix.utf8) }
+}
+
+extension CallSession {
+  /// Whether it is by that device. One that doesn't say which it is may be one that hasn't said so before.
+  func isOf(_ device: DeviceID?) -> Bool { device.map { $0 == self.device } ?? self.device.isDrawn }
+}

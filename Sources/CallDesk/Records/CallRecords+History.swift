@@ -1,0 +1,102 @@
+internal import Calls
+internal import Storage
+
+/// Lists of a person's calls. The store's indexes pass over what isn't shown and what is of the other state, so that a page costs what it
+/// has. Whether another person is of a call as well is looked at with each, and so with no more than some for a page.
+extension CallRecords {
+  /// Which calls of a person are asked for.
+  struct HistoryFilter {
+    let person: PersonID
+    /// Who is of them as well; nil: that doesn't matter.
+    var other: PersonID?
+    /// They aren't over, or are; nil: both.
+    var isOpen: Bool?
+    /// They are older; nil: all.
+    var place: CallPage.Place?
+  }
+
+  static let pageOfAll: SQLStatement = """
+    SELECT c.state, c.room, c.api_key, c.id, p.created FROM (
+      SELECT s.call, s.created FROM (
+        SELECT call, created FROM call_people
+        WHERE person = $1 AND hidden = 0 AND forgotten = 0 AND (created, call) < ($2, $3)
+        ORDER BY created DESC, call DESC LIMIT $4
+      ) s
+      WHERE CAST($5 AS BIGINT) = 0
+        OR (SELECT count(*) FROM call_people q WHERE q.person = $6 AND q.call = s.call) > 0
+      ORDER BY s.created DESC, s.call DESC LIMIT $7
+    ) p JOIN calls c ON c.id = p.call
+    ORDER BY p.created DESC, p.call DESC
+    """
+
+  static let pageOfState: SQLStatement = """
+    SELECT c.state, c.room, c.api_key, c.id, p.created FROM (
+      SELECT s.call, s.created FROM (
+        SELECT call, created FROM call_people
+        WHERE person = $1 AND open = $8 AND hidden = 0 AND forgotten = 0 AND (created, call) < ($2, $3)
+        ORDER BY created DESC, call DESC LIMIT $4
+      ) s
+      WHERE CAST($5 AS BIGINT) = 0
+        OR (SELECT count(*) FROM call_people q WHERE q.person = $6 AND q.call = s.call) > 0
+      ORDER BY s.created DESC, s.call DESC LIMIT $7
+    ) p JOIN calls c ON c.id = p.call
+    ORDER BY p.created DESC, p.call DESC
+    """
+
+  /// The last of so many that are looked at.
+  static let edgeOfAll: SQLStatement = """
+    SELECT created, call FROM call_people
+    WHERE person = $1 AND hidden = 0 AND forgotten = 0 AND (created, call) < ($2, $3)
+    ORDER BY created DESC, call DESC LIMIT 1 OFFSET $4
+    """
+
+  static let edgeOfState: SQLStatement = """
+    SELECT created, call FROM call_people
+    WHERE person = $1 AND open = $5 AND hidden = 0 AND forgotten = 0 AND (created, call) < ($2, $3)
+    ORDER BY created DESC, call DESC LIMIT 1 OFFSET $4
+    """
+
+  /// A person's history, the newest first. What can't be understood is left out, and keeps no others back.
+  /// - Returns: with where it goes on, also where none of those that were looked at is with the other; nil: there are no more.
+  static func history(
+    _ filter: HistoryFilter, limit: Int, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> (rows: [Row], next: CallPage.Place?) {
+    let most = filter.other == nil ? limit + 1 : CallPage.mostLookedAt
+    let state = filter.isOpen.map { SQLValue.integer($0 ? 1 : 0) }
+    let start: [SQLValue] = [
+      .bytes(of: filter.person.text), .integer(filter.place?.created ?? .max),
+      .text(filter.place?.id.text ?? ""),
+    ]
+    let values: [SQLValue] =
+      start + [
+        .integer(most), .integer(filter.other == nil ? 0 : 1), .bytes(of: filter.other?.text ?? ""),
+        .integer(limit + 1),
+      ]
+    let rows: [SQLRow] =
+      if let state {
+        try transaction.run(pageOfState, values + [state])
+      } else {
+        try transaction.run(pageOfAll, values)
+      }
+    let shown = Array(rows.prefix(limit))
+    var next: CallPage.Place?
+    if rows.count > limit, let last = shown.last {
+      next = try place(created: last.integer(4), id: last.text(3))
+    } else if filter.other != nil {
+      let edge: [SQLValue] = start + [.integer(most - 1)]
+      let edges: [SQLRow] =
+        if let state {
+          try transaction.run(edgeOfState, edge + [state])
+        } else {
+          try transaction.run(edgeOfAll, edge)
+        }
+      if let last = edges.first { next = try place(created: last.integer(0), id: last.text(1)) }
+    }
+    return (try found(shown, CallTerms()).rows, next)
+  }
+
+  /// - Returns: nil: it is no id of a call.
+  private static func place(created: Int64, id: String) -> CallPage.Place? {
+    CallUUID(id).map { CallPage.Place(created: created, id: $0) }
+  }
+}

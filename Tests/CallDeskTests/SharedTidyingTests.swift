@@ -1,0 +1,125 @@
+import Calls
+import Foundation
+import Storage
+import TestStores
+import Testing
+
+@testable import CallDesk
+
+@Suite("What is forgotten of calls and shared sessions", .timeLimit(.minutes(2)))
+struct SharedTidyingTests {
+  private let bob = PersonID("bob")
+
+  private func count(
+    _ test: TestDesk, _ statement: SQLStatement, _ values: [SQLValue] = []
+  ) async throws(StoreError) -> Int64? {
+    try await test.store.read { transaction throws(StoreError) in
+      try transaction.run(statement, values).first?.integer(0)
+    }
+  }
+
+  private func send(_ test: TestDesk, _ count: Int, in call: CallUUID) async throws {
+    for _ in 0..<count {
+      _ = try await test.desk.signal(
+        CallDesk.Signal(id: TestDesk.uuid(), to: bob, kind: "offer", payload: "AAAA"), in: call,
+        by: TestDesk.caller("ada"))
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `signals are emptied once, however long ago their call ended, and those of others stay`(
+    kind: StoreKind
+  )
+    async throws
+  {
+    try await TestDesk.with(kind) { test in
+      let (mine, _) = try await test.talk("ada", "bob")
+      try await send(test, 5, in: mine.call.state.id)
+      _ = try await test.desk.leave(mine.call.state.id, by: TestDesk.caller("ada"), reason: .userLeft)
+      test.clock.move(3 * 86_400_000)
+      let (next, _) = try await test.talk("ada", "bob")
+      try await send(test, 2, in: next.call.state.id)
+      await test.desk.tidy()
+      let signals = try await test.heardAll("bob").filter { $0.kind == .signal }
+      #expect(signals.map(\.isEmptied) == [true, true, true, true, true, false, false])
+      // What was emptied is looked at no more.
+      #expect(try await count(test, "SELECT count(*) FROM call_signals") == 1)
+      try await send(test, 1, in: next.call.state.id)
+      let last = try #require(try await test.heardAll("bob").last { $0.kind == .signal })
+      #expect(try JSONDecoder().decode(CallDesk.SignalBody.self, from: Data(last.body)).number == 3)
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `many signals are emptied some at a time`(kind: StoreKind) async throws {
+    try await TestDesk.with(kind) { test in
+      for _ in 0..<3 {
+        let (mine, _) = try await test.talk("ada", "bob")
+        try await send(test, 4, in: mine.call.state.id)
+        _ = try await test.desk.leave(mine.call.state.id, by: TestDesk.caller("ada"), reason: .userLeft)
+      }
+      let now = test.clock.now.wall
+      var left: [Int] = []
+      var isMore = true
+      while isMore, left.count < 20 {
+        isMore = try await test.store.write(bytes: 1) { transaction throws(StoreError) in
+          try EventRecords.emptySignals(endedBefore: now, limit: 5, transaction)
+        }
+        left.append(try await test.heardAll("bob").count { $0.kind == .signal && !$0.isEmptied })
+      }
+      #expect(left.last == 0 && zip([12] + left, left).allSatisfy { $0 - $1 <= 5 }, "\(left)")
+      #expect(try await count(test, "SELECT count(*) FROM call_signals") == 0)
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `the events of a session go some at a time, each session once, and no one reads a part`(
+    kind: StoreKind
+  ) async throws {
+    try await TestDesk.with(kind) { test in
+      let (mine, _) = try await test.talk("ada", "bob")
+      let call = mine.call.state.id
+      let sessions = [TestDesk.uuid(), TestDesk.uuid()]
+      for (place, session) in sessions.enumerated() {
+        _ = try await test.desk.startSession(
+          session, in: call, experience: "story", by: TestDesk.caller("ada"))
+        for number in 1...7 {
+          _ = try await test.desk.append(
+            TestDesk.uuid(), type: "page", data: Array("\(number)".utf8), to: session, in: call,
+            by: TestDesk.caller("ada"))
+        }
+        if place == 0 {
+          _ = try await test.desk.endSession(session, in: call, by: TestDesk.caller("ada"))
+        }
+      }
+      let now = test.clock.now.wall
+      var isMore = true
+      var left: [Int64] = []
+      while isMore, left.count < 20 {
+        isMore = try await test.store.write(bytes: 1) { transaction throws(StoreError) in
+          try SessionRecords.forgetEvents(endedBefore: now, limit: 3, transaction)
+        }
+        left.append(
+          try await count(
+            test, "SELECT count(*) FROM shared_events WHERE session = $1", [.text(sessions[0].text)]) ?? -1)
+        await #expect(throws: CallProblem.sessionEnded) {
+          try await test.desk.events(
+            of: sessions[0], in: call, after: 0, limit: 9, for: PersonID("ada"))
+        }
+      }
+      #expect(left == [5, 2, 0])
+      let waiting: SQLStatement = "SELECT count(*) FROM shared_sessions WHERE has_events = 1 AND ended <= $1"
+      #expect(try await count(test, waiting, [.integer(now)]) == 0)
+      // The one that goes on has all of its own.
+      let all = try await test.desk.events(
+        of: sessions[1], in: call, after: 0, limit: 9, for: PersonID("ada"))
+      #expect(all.map(\.seq) == Array(1...7))
+      // A week later nothing is left of the first.
+      test.clock.move(7 * 86_400_000 + 1)
+      await test.desk.tidy()
+      #expect(
+        try await test.desk.sessions(of: call, isOpen: false, for: PersonID("ada")).map(\.state.id)
+          == [sessions[1]])
+    }
+  }
+}
