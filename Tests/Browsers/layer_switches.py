@@ -42,6 +42,7 @@ class Switches:
     requests: int  # PLI and FIR that the publisher got
     gap: float  # milliseconds
     still_gap: float | None  # the same without a switch, where that was looked at
+    keyed_gap: float | None  # the same without a switch, with as many key frames of the publisher's own
     heights: tuple
     limited: bool
 
@@ -49,7 +50,8 @@ class Switches:
         each = ", ".join(f"{time:.0f}" for time in self.follows)
         return (f"{self.heights[0]} and {self.heights[1]} lines, followed after {each} ms, {self.stalls} stalls, {self.requests} key-frame "
                 f"requests, longest gap {self.gap:.0f} ms"
-                + (f" beside {self.still_gap:.0f} ms without" if self.still_gap else ""))
+                + (f" beside {self.still_gap:.0f} ms without" if self.still_gap else "")
+                + (f", {self.keyed_gap:.0f} ms with as many key frames and no switch" if self.keyed_gap else ""))
 
 
 async def _requests(near):
@@ -85,6 +87,15 @@ async def _longest_without(far, seconds):
     return await _gap(far, since)
 
 
+async def _longest_keyed(near, far, count, pause):
+    """The longest gap while the publisher makes key frames of its own accord: what its encoder takes for them, whatever the server does."""
+    since = await far.run("return clock()")
+    for _ in range(count):
+        await near.run("await call.makeKeyFrame()")
+        await asyncio.sleep(pause)
+    return await _gap(far, since)
+
+
 async def _switch(near, far, switches, still, pause):
     """Up and down in turn, beginning at the high layer."""
     asked = await _want(far, "low")
@@ -98,6 +109,7 @@ async def _switch(near, far, switches, still, pause):
     await asyncio.sleep(pause)
 
     still_gap = await _longest_without(far, still) if still else None
+    keyed_gap = await _longest_keyed(near, far, switches, pause) if still else None
     requests, since, follows, stalls = await _requests(near), await far.run("return clock()"), [], 0
     for number in range(switches):
         quality, height = ("low", low) if number % 2 == 0 else ("high", HIGH)
@@ -109,7 +121,7 @@ async def _switch(near, far, switches, still, pause):
         stalls += await _decoded(far) <= before
     stats = await near.stats()
     limited = any(each.get("qualityLimitationReason") == "cpu" for each in stats if each["type"] == "outbound-rtp")
-    return Switches(follows, stalls, await _requests(near) - requests, await _gap(far, since), still_gap, (low, HIGH), limited)
+    return Switches(follows, stalls, await _requests(near) - requests, await _gap(far, since), still_gap, keyed_gap, (low, HIGH), limited)
 
 
 async def _run(stage, browser, way, number, switches, still, pause):
@@ -133,7 +145,7 @@ async def _steady(near, far, still):
     requests, before, since = await _requests(near), await _decoded(far), await far.run("return clock()")
     gap = await _longest_without(far, still or PAUSE)
     height = await far.run("return call.watch.heights.at(-1).height")
-    return Switches([0], int(await _decoded(far) <= before), await _requests(near) - requests, gap, gap, (height, height), False)
+    return Switches([0], int(await _decoded(far) <= before), await _requests(near) - requests, gap, gap, None, (height, height), False)
 
 
 async def _unless_short_of_processor(report, measure):
@@ -147,6 +159,7 @@ async def _unless_short_of_processor(report, measure):
 
 def _judge(report, options, way, runs, switches):
     follow, stalls, requests, gaps, still = Figures(" ms"), Figures(), Figures(), Figures(" ms"), Figures(" ms")
+    keyed = Figures(" ms")
     for each in runs:
         follow.add(max(each.follows))
         stalls.add(each.stalls)
@@ -154,6 +167,8 @@ def _judge(report, options, way, runs, switches):
         gaps.add(each.gap)
         if each.still_gap:
             still.add(each.still_gap)
+        if each.keyed_gap:
+            keyed.add(each.keyed_gap)
     bound, spare = (1_000, SPARE_GAP) if options.full else (2_000, 500)
     holds = report.row(f"{way}: from the command to the picture, at most", f"{bound} ms", follow, follow.median <= bound)
     holds &= report.row(f"{way}: pauses without a decoded frame", "none", stalls, stalls.worst == 0)
@@ -161,8 +176,11 @@ def _judge(report, options, way, runs, switches):
                         requests.median <= switches)
     holds &= report.row(f"{way}: longest time between shown pictures without a switch", f"at most {STILL_GAP} ms", still,
                         still.worst <= STILL_GAP)
-    return holds & report.row(f"{way}: longest time between shown pictures", f"at most {spare} ms more than without", gaps,
-                              gaps.median <= still.median + spare)
+    # A switch has a key frame, for which some encoders take longer than for a whole pause: they take that without a switch, too.
+    without = max([still.median, *([keyed.median] if keyed.values else [])])
+    seen = f"{gaps} beside {still}" + (f", {keyed} with as many key frames and no switch" if keyed.values else "")
+    return holds & report.row(f"{way}: longest time between shown pictures", f"at most {spare} ms more than without", seen,
+                              gaps.median <= without + spare)
 
 
 async def run(report, options):

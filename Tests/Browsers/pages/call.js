@@ -35,6 +35,13 @@ class Call {
     }
   }
 
+  /** Has the encoder begin each layer of the video with a key frame now, which only Chromium can. */
+  async makeKeyFrame() {
+    const sender = this.connection.getSenders().find(({ track }) => track?.kind === "video");
+    const parameters = sender.getParameters();
+    await sender.setParameters(parameters, { encodingOptions: parameters.encodings.map(() => ({ keyFrame: true })) });
+  }
+
   add(track, stream) {
     return this.connection.addTransceiver(track, { direction: "sendonly", streams: [stream] }).sender;
   }
