@@ -40,11 +40,12 @@ install-test:
 	@scripts/install test
 
 .PHONY: check
-check: ## formatting, imports, sizes, names and words, and the tests of the scripts
+check: ## formatting, imports, sizes, names, words and contrasts, and the tests of the scripts
 	@scripts/check-format
 	@scripts/check-imports
 	@scripts/check-house
 	@scripts/check-words
+	@scripts/check-contrast
 	@$(PYTHON) -m unittest discover --start-directory Tests/Scripts --pattern '*_test.py'
 
 .PHONY: test-swift
@@ -95,6 +96,16 @@ test-docs: ## the clients, commands and messages of the documentation
 test-browsers: ## Chromium and Firefox, directly and through the server; BROWSER_TEST="…" picks some
 	swift build -c release --product roost && swift build -c release --product roost-link && swift build -c release --product roost-load
 	Tests/Browsers/run --seconds $(BROWSER_SECONDS) $(BROWSER_TEST)
+
+.PHONY: pictures
+pictures: ## pictures of the pages: those that the documentation has in docs/images, all of them in out/pictures
+	@scripts/install test
+	swift build -c release --product roost && swift build -c release --product roost-load
+	Tests/Browsers/run call_picture pictures
+
+.PHONY: roost-js
+roost-js: ## roost.js as a package of npm, in out
+	@scripts/pack-roost-js
 
 .PHONY: accept
 accept: ## every promise at its full figures, as one table: what hasn't held at this commit, all with AGAIN=1; CHECK="…" picks some

@@ -51,6 +51,8 @@ export interface Participant {
   attributes: Attributes;
   permissions?: Permissions;
   tracks: Track[];
+  /** Since when its hand is raised; absent: it isn't. */
+  hand?: string;
 }
 
 /** Whose track it is. */
@@ -63,12 +65,16 @@ export interface Publisher {
 }
 
 /** A room; one of the same name made later has another id. */
-export interface Room {
+export interface RoomState {
   id: string;
   name: string;
   metadata?: string;
   /** Its tracks are written to files on the server. */
   recorded?: boolean;
+  /** Who comes waits until a host lets it in. */
+  admission?: boolean;
+  /** No new session gets in. */
+  locked?: boolean;
 }
 
 /** A receive section and the track that plays in it. */
@@ -82,6 +88,9 @@ export type LeaveReason = "left" | "removed" | "connectionLost" | "duplicateIden
 
 /** Why a recording ended. */
 export type RecordingEndReason = "stopped" | "roomFinished" | "serverShutdown" | "serverFailed" | "tooLarge" | "diskFull" | "storageFailed";
+
+/** Why a session waits no longer. */
+export type WaitingEndReason = "admitted" | "removed" | "timedOut" | "left" | "connectionLost" | "duplicateIdentity" | "roomClosed" | "serverShutdown" | "refused";
 
 /** A recording of the room on the server, as it begins or ends. */
 export interface Recording {
@@ -113,6 +122,30 @@ export interface EventCall {
   experience?: string;
 }
 
+/** A session that waits to be let in, as the hosts of a room see it. */
+export interface Waiter {
+  /** For `admit`. */
+  id: string;
+  /** The identity in its token. */
+  identity: string;
+  /** To be shown, as text. */
+  name?: string;
+  /** RFC 3339. */
+  since: string;
+  /** How long it may wait at most. */
+  until: string;
+  /** In `waiting.ended`. */
+  reason?: WaitingEndReason;
+}
+
+/** How a room takes those who come. */
+export interface RoomSettings {
+  /** Who comes waits until a host lets it in. */
+  admission: boolean;
+  /** No new session gets in. */
+  locked: boolean;
+}
+
 /** What happened in a room. */
 export interface RoomEvent {
   /** From 1, without gaps, for each room id. */
@@ -121,7 +154,7 @@ export interface RoomEvent {
   time: string;
   room: string;
   roomId: string;
-  type: "room.started" | "room.finished" | "room.updated" | "participant.joined" | "participant.left" | "participant.updated" | "participant.reconnecting" | "participant.reconnected" | "track.published" | "track.unpublished" | "track.muted" | "track.unmuted" | "room.recording" | "recording.ended" | "call.started" | "call.answered" | "call.ended" | "session.started" | "session.ended";
+  type: "room.started" | "room.finished" | "room.updated" | "participant.joined" | "participant.left" | "participant.updated" | "participant.reconnecting" | "participant.reconnected" | "participant.waiting" | "waiting.ended" | "track.published" | "track.unpublished" | "track.muted" | "track.unmuted" | "room.recording" | "recording.ended" | "thumbnail.taken" | "call.started" | "call.answered" | "call.ended" | "session.started" | "session.ended";
   /** Its publisher, in the events of a track. */
   participant?: Participant | Publisher;
   track?: Track;
@@ -132,13 +165,27 @@ export interface RoomEvent {
   recording?: Recording;
   /** In `call.…` and `session.…`. */
   call?: EventCall;
+  /** In `participant.waiting` and `waiting.ended`, which hosts alone get. */
+  waiting?: Waiter;
+  /** The room's, in `room.updated`. */
+  settings?: RoomSettings;
 }
 
 /** Listed in signalling.md. */
-export type ErrorCode = "bad-message" | "auth-required" | "auth-repeated" | "token-malformed" | "token-absent" | "token-too-long" | "token-signature" | "token-algorithm" | "token-expired" | "token-not-yet-valid" | "token-unknown-key" | "token-not-for-this" | "token-removed" | "session-gone" | "offer-pending" | "offer-refused" | "not-allowed" | "unknown-track" | "unknown-slot" | "unknown-session" | "session-ended" | "id-taken" | "reserved-type" | "unsupported" | "too-large" | "limit" | "rate-limited" | "room-full" | "room-not-found" | "unavailable";
+export type ErrorCode = "bad-message" | "auth-required" | "auth-repeated" | "token-malformed" | "token-absent" | "token-too-long" | "token-signature" | "token-algorithm" | "token-expired" | "token-not-yet-valid" | "token-unknown-key" | "token-not-for-this" | "token-removed" | "token-revoked" | "session-gone" | "offer-pending" | "offer-refused" | "not-allowed" | "admission-required" | "not-admitted" | "unknown-participant" | "unknown-track" | "unknown-slot" | "unknown-session" | "session-ended" | "id-taken" | "reserved-type" | "unsupported" | "too-large" | "limit" | "rate-limited" | "room-full" | "room-locked" | "room-not-found" | "unavailable";
 
 /** Of a picture in several sizes: none, the smallest, one between, the best that there is. */
 export type PictureQuality = "off" | "low" | "medium" | "high";
+
+/** How large the pictures of an encoding are. */
+export interface OfferedLayer {
+  /** Absent: of the only encoding. */
+  rid?: string;
+  /** Pixels. */
+  width: number;
+  /** Pixels. */
+  height: number;
+}
 
 /** What a sending section is. */
 export interface OfferedTrack {
@@ -274,6 +321,25 @@ export interface SendData {
   destinations?: string[];
 }
 
+/** Raises one's hand or lowers it; a host lowers another's. */
+export interface RaiseHand {
+  type: "hand";
+  id?: RequestID;
+  raised: boolean;
+  /** Whose hand a host lowers, by its id; absent: one's own. */
+  participant?: string;
+}
+
+/** A host lets one in that waits, or refuses it. */
+export interface Admit {
+  type: "admit";
+  id?: RequestID;
+  /** Its id. */
+  waiting: string;
+  /** False refuses it, which removes its identity. */
+  allowed?: boolean;
+}
+
 /** Asks what comes of each track, and why; once a second at most. */
 export interface Explain {
   type: "explain";
@@ -303,7 +369,7 @@ export interface Ping {
 }
 
 /** From the client. */
-export type ClientMessage = Auth | Resume | Offer | Candidate | Subscribe | Unsubscribe | View | Mute | Update | SendData | Explain | AppendSessionEvent | Leave | Ping;
+export type ClientMessage = Auth | Resume | Offer | Candidate | Subscribe | Unsubscribe | View | Mute | Update | SendData | RaiseHand | Admit | Explain | AppendSessionEvent | Leave | Ping;
 
 /** Why a track comes as it does: nothing better is to be had; its publisher sends nothing better; the connection carries no more; it is shown no larger or faster; it is turned off; it is muted; its packets have ceased to come; every slot is taken; no section has its codec; a key frame is waited for; the connection isn't up; the server can't say at the moment. */
 export type StreamReason = "best" | "publisher" | "bandwidth" | "view" | "off" | "muted" | "no-media" | "no-slot" | "codec" | "key-frame" | "connecting" | "unknown";
@@ -335,6 +401,20 @@ export interface ResumedAnswer {
   tracks: AnsweredTrack[];
   slots: Slot[];
   declined: Declined[];
+}
+
+/** A message that was said before one has come. */
+export interface KeptMessage {
+  from: ParticipantID | null;
+  /** Its sender's, who may be in no longer. */
+  identity?: string;
+  /** As its sender was called then. */
+  name?: string;
+  topic: string;
+  /** Base64. */
+  payload: string;
+  /** RFC 3339. */
+  time: string;
 }
 
 /** A participant that speaks. */
@@ -456,7 +536,7 @@ export interface Joined {
   type: "joined";
   id?: RequestID;
   participant: Participant;
-  room: Room;
+  room: RoomState;
   /** The others. */
   participants: Participant[];
   iceServers: ICEServer[];
@@ -465,6 +545,24 @@ export interface Joined {
   /** Seconds. */
   pingInterval: number;
   lastEvent: number;
+  /** Who waits to be let in; absent: one is no host. */
+  waiting?: Waiter[];
+}
+
+/** A host has to let one in: joined comes then, or closed, or error. */
+export interface Waiting {
+  type: "waiting";
+  id?: RequestID;
+  /** How long that may take at most, RFC 3339. */
+  until: string;
+  /** Seconds. */
+  pingInterval: number;
+}
+
+/** What was said before, right behind joined; the oldest first. */
+export interface History {
+  type: "history";
+  messages: KeptMessage[];
 }
 
 /** The session goes on; the events up to lastEvent follow, then what has changed otherwise. */
@@ -619,4 +717,171 @@ export interface Closed {
 }
 
 /** From the server. */
-export type ServerMessage = Joined | Resumed | Answer | Slots | OfferWanted | Publish | Event | Speakers | Quality | Stream | Data | Explanation | SessionEvent | SessionSeq | Token | Ok | Pong | ErrorMessage | Draining | Closed;
+export type ServerMessage = Joined | Waiting | History | Resumed | Answer | Slots | OfferWanted | Publish | Event | Speakers | Quality | Stream | Data | Explanation | SessionEvent | SessionSeq | Token | Ok | Pong | ErrorMessage | Draining | Closed;
+
+// The module roost.js. Made from the comments in its sources.
+
+export interface RoomOptions {
+  /** Where the server is, as in "https://relay.example" */
+  url: string;
+  /** The room's name */
+  room: string;
+  /** An access token for it, or who gives one whenever it is joined: a string serves as long as it is valid, and is renewed by the server while in the room */
+  token: string | (() => string | Promise<string>);
+  /** Seconds for which a server is looked for that has gone; 300 unless given */
+  patience?: number;
+  /** Pairs that are offered at first; 4 unless given */
+  slots?: number;
+  /** For pictures, better than the browser's first, the best first, as in ["AV1", "VP9"]: one is used while everyone in the room takes it; VP9 unless given, where this machine encodes it without effort */
+  codecs?: string[];
+  /** Joined with what the server says */
+  configuration?: RTCConfiguration;
+}
+
+/** What plays of a participant now; no `tracks` when nothing does */
+export interface Media {
+  participant: Participant;
+  group: Group;
+  /** The same one for as long as anything of the group plays */
+  stream: MediaStream;
+  tracks: Track[];
+}
+
+/** What a room's events have as their `detail` */
+export interface RoomEvents {
+  /** A host has to let one in: until then there is no room, and `connect` goes on waiting */
+  waiting: Waiting;
+  /** The state on arrival, also after a lost session; `gone` were there before */
+  joined: Joined & {gone: Participant[]};
+  /** Whether the server hears and answers; media flows meanwhile */
+  state: "connected" | "reconnecting";
+  /** What happens in the room afterwards */
+  event: RoomEvent;
+  /** Messages of before one came, the oldest first, where the room keeps them; right behind `joined` */
+  history: KeptMessage[];
+  /** What plays of a participant changes */
+  media: Media;
+  /** Who speaks, the loudest first */
+  speakers: Speaker[];
+  /** How well a participant's media arrives */
+  quality: ConnectionQuality;
+  /** Why a track comes or doesn't */
+  stream: Stream;
+  /** A message of another participant */
+  data: Data;
+  /** The server has renewed the access token, for applications that keep it */
+  token: Token;
+  /** The server is about to stop */
+  draining: Draining;
+  /** The state of the connection for media */
+  connection: RTCPeerConnectionState;
+  /** Ends nothing */
+  error: RoostError;
+  /** The end; nothing comes after it */
+  closed: RoomEnd;
+}
+
+export interface RoomEnd {
+  /** A LeaveReason, or "replaced" */
+  reason: string;
+  /** Of the WebSocket */
+  code?: number;
+  /** Why it couldn't be joined again */
+  error?: RoostError;
+}
+
+/** What is played together: camera and microphone, or a screen and its sound */
+export type Group = "camera" | "screen";
+
+/** One participant's session in one room. Its events are CustomEvents, whose details are those of `RoomEvents`. */
+export class Room extends EventTarget {
+  constructor(options: RoomOptions);
+  /** The others, by id. */
+  readonly participants: Map<string, Participant>;
+  /** Oneself; null before `connect`. */
+  readonly me: Participant | null;
+  /** Whether the server records the room. */
+  readonly isRecorded: boolean;
+  /** Those who wait to be let in; hosts alone see them. */
+  readonly waiting: Waiter[];
+  /** For statistics; null before `connect`. */
+  readonly connection: RTCPeerConnection | null;
+  /** What is being sent. */
+  readonly publications: Publication[];
+  /** What plays in a section of the connection. */
+  trackAt(mid: string): {track: Track, participant: Participant} | null;
+  /** Joins. Where a host has to let one in it waits for that, and the event `waiting` says so. Throws RoostError. */
+  connect(): Promise<Joined>;
+  /** Sends tracks; those of one call are played together. Throws RoostError: where the server can't carry any of it. */
+  publish(media: MediaStream | MediaStreamTrack[], sources?: {audio?: Source, video?: Source}, options?: {encrypted?: boolean}): Promise<Publication[]>;
+  /** Stops sending; the MediaStreamTrack itself goes on. */
+  unpublish(publications: Publication[]): Promise<void>;
+  /** What everyone sees of a publication, such as whether an administrator has muted it. */
+  trackOf(publication: Publication): Track | null;
+  /** Mutes a publication or unmutes it; everyone sees that. Throws RoostError: `not-allowed`: an administrator's mute stands, and the publication stays muted. */
+  mute(publication: Publication, muted: boolean): Promise<void>;
+  /** Changes what others see of oneself. */
+  update(change: {name?: string, metadata?: string, attributes?: Attributes}): Promise<void>;
+  /** Says something to others. */
+  sendData(payload: string, options?: {topic?: string, reliable?: boolean, destinations?: string[]}): Promise<void>;
+  /** Raises one's hand, or lowers it. */
+  raiseHand(raised?: boolean, participant?: string): Promise<void>;
+  /** Lets one in who waits, or refuses it; for hosts. */
+  admit(waiting: string, allowed?: boolean): Promise<void>;
+  /** Asks for a track, as for one that had to wait. */
+  subscribe(track: string, options?: {mid?: string, quality?: PictureQuality, maxWidth?: number, maxHeight?: number, maxFrameRate?: number, priority?: number}): Promise<void>;
+  /** Gives a track up. */
+  unsubscribe(track: string): Promise<void>;
+  /** Says how tracks are shown, so that no more is sent than that; whether they play stays as it is. */
+  view(tracks: ViewedTrack[]): Promise<void>;
+  /** Asks what one gets of each track, and why; once a second at most. */
+  explain(): Promise<{transport?: TransportReport, subscriptions: ExplainedStream[]}>;
+  /** Looks for another way to the server, as after a change of network. */
+  restartIce(): Promise<void>;
+  /** Says goodbye. `closed` follows, if one was in. */
+  leave(): void;
+  addEventListener<Type extends keyof RoomEvents>(
+    type: Type, listener: (event: CustomEvent<RoomEvents[Type]>) => void, options?: boolean | AddEventListenerOptions): void;
+  addEventListener(type: string, listener: EventListenerOrEventListenerObject | null, options?: boolean | AddEventListenerOptions): void;
+  removeEventListener<Type extends keyof RoomEvents>(
+    type: Type, listener: (event: CustomEvent<RoomEvents[Type]>) => void, options?: boolean | EventListenerOptions): void;
+  removeEventListener(type: string, listener: EventListenerOrEventListenerObject | null, options?: boolean | EventListenerOptions): void;
+}
+
+/** Something that a participant sends. Made by `publish` of roost.js. */
+export class Publication {
+  /** The track's id in the room; undefined while the server has none for it. */
+  id: string | undefined;
+  /** Whether its sender has muted it; an administrator's mute is in `Room.trackOf`. */
+  muted: boolean;
+  /** Whether its frames are encrypted end to end, by a transform of the page's on its sender. */
+  encrypted: boolean;
+  /** As in a Track; the next offer says it. */
+  name: string | undefined;
+  /** What is played together with it. */
+  stream: MediaStream;
+  /** As in a Track. */
+  source: Source;
+  /** As in a Track. */
+  kind: "audio" | "video";
+  /** Its section of the connection; in another session another one. */
+  transceiver: RTCRtpTransceiver;
+  private constructor();
+  /** The name of its section; null before it was offered. */
+  readonly mid: string | null;
+  /** What is sent. */
+  readonly track: MediaStreamTrack | null;
+  /** How large the pictures of its encodings are: of frames that are encrypted end to end the server sees it nowhere else. */
+  readonly layers: {rid?: string, width: number, height: number}[];
+  /** Sends another track of the same kind from now on, or none, with no new offer. Where frames are encrypted end to end the server hears of its size with the next one. */
+  replace(track: MediaStreamTrack | null): Promise<void>;
+}
+
+/** Why the server refused something, or why there is no server. */
+export class RoostError extends Error {
+  /** One of docs/signalling.md's, or `unreachable`, `closed`, `declined`. */
+  code: string;
+  /** Whether trying again can help. */
+  retry: "never" | "now" | "after";
+  constructor(code: string, message: string, retry?: "never" | "now" | "after");
+}

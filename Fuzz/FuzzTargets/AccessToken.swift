@@ -19,6 +19,9 @@ func fuzzAccessToken(_ input: UnsafeRawBufferPointer) {
       check((1...36).contains(call.id.utf8.count), "a call's id is as long as one")
       check(call.device?.utf8.count ?? 0 <= 128, "a device's name is short")
     }
+    check(
+      token.roost.invitation.map { (1...32).contains($0.utf8.count) } ?? true,
+      "an invitation's id is as long as one")
   }
 }
 

@@ -22,8 +22,12 @@ import Transport
   check(again == state, "and written alike")
 }
 
-/// An event of a room from a journal's row: refused, or an event that is written as it was read.
+/// An event of a room, or an invitation, from a journal's row: refused, or one that is written as it was read.
 @Sendable func fuzzRecord(_ input: UnsafeRawBufferPointer) {
+  if let row = try? Invitation.rewritten(Array(input)) {
+    guard let again = try? Invitation.rewritten(row) else { return check(false, "a row of one's own is read") }
+    check(again == row, "and written alike")
+  }
   guard let row = try? RoomEvent.rewritten(Array(input)) else { return }
   guard let again = try? RoomEvent.rewritten(row) else { return check(false, "a row of one's own is read") }
   check(again == row, "and written alike")

@@ -11,7 +11,7 @@ import Rooms
 /// Requests as text, one behind the other with a zero byte between, to one server without sockets: each is refused, or
 /// goes to the doors, and is answered by what any client can read.
 ///
-/// `Bearer $` is a token that may do everything, `Bearer %` one that joins a room.
+/// `Bearer $` is a token that may do everything, `Bearer %` one that joins a room, `Bearer +` one that joins it and runs it.
 func fuzzRequest(_ input: UnsafeRawBufferPointer) {
   guard let house = RequestHouse.shared else { return }
   let requests = Array(input).split(separator: 0, maxSplits: 8, omittingEmptySubsequences: true)
@@ -30,6 +30,7 @@ final class RequestHouse: Sendable {
   let engine: MediaEngine
   private let admin: String
   private let joins: String
+  private let host: String
   private let proxies = [AddressPrefix("127.0.0.0/8"), AddressPrefix("10.0.0.0/8")].compactMap { $0 }
 
   private init() throws {
@@ -38,6 +39,7 @@ final class RequestHouse: Sendable {
       dtls: try DTLSContext(certificate: try DTLSCertificate(notBefore: 0, notAfter: 4_000_000_000)))
     var grants = Grants()
     (grants.roomCreate, grants.roomList, grants.roomAdmin) = (true, true, true)
+    grants.canSubscribe = true
     grants.room = "*"
     admin = AccessToken(
       apiKey: "key", identity: nil, expires: Self.now + 600, issuedAt: Self.now, grants: grants
@@ -45,6 +47,12 @@ final class RequestHouse: Sendable {
     .signed(secret: Self.keys["key"] ?? "")
     joins = AccessToken(
       apiKey: "key", identity: "p", expires: Self.now + 600, issuedAt: Self.now, grants: .join("demo")
+    )
+    .signed(secret: Self.keys["key"] ?? "")
+    var running = Grants.join("demo")
+    running.roomAdmin = true
+    host = AccessToken(
+      apiKey: "key", identity: "h", expires: Self.now + 600, issuedAt: Self.now, grants: running
     )
     .signed(secret: Self.keys["key"] ?? "")
   }
@@ -84,7 +92,7 @@ final class RequestHouse: Sendable {
     for line in lines.dropFirst() {
       let parts = line.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
       let value = String(decoding: parts.count > 1 ? parts[1] : [], as: UTF8.self)
-      let known = ["$": admin, "%": joins].merging(more) { _, new in new }
+      let known = ["$": admin, "%": joins, "+": host].merging(more) { _, new in new }
       let token = value.hasPrefix(" Bearer ") ? known[String(value.dropFirst(8))] : nil
       headers.add(String(decoding: parts[0], as: UTF8.self), token.map { "Bearer \($0)" } ?? value)
     }

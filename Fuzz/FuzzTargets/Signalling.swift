@@ -38,6 +38,9 @@ func fuzzClientMessage(_ input: UnsafeRawBufferPointer) {
     check((1...36).contains(wanted.sid.utf8.count) && (1...36).contains(event.id.utf8.count), "ids are short")
     check(AccessToken.isText(event.type) && event.data.bytes.count <= 16_384, "an event has a bound")
     check(OpaqueJSON(event.data.bytes) == event.data, "what is taken once is taken again")
+  case .hand(let wanted):
+    check(wanted.participant.map { (1...64).contains($0.utf8.count) } ?? true, "an id is short")
+  case .admit(let wanted): check((1...64).contains(wanted.waiting.utf8.count), "an id is short")
   case .resume(let wanted):
     check(
       wanted.resumeToken.utf8.count <= 128 && wanted.after >= 0,

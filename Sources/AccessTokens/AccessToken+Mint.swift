@@ -19,6 +19,7 @@ extension AccessToken {
       if let device = call.device { members["device"] = .string(device) }
       claims.append(("call", .object(members)))
     }
+    if !roost.claims.isEmpty { claims.append(("roost", .object(roost.claims))) }
     claims.append(("video", .object(grants.claims)))
 
     let payload = StrictJSON.object(Dictionary(claims) { first, _ in first })

@@ -95,7 +95,7 @@ extension AccessToken {
       notBefore: try read.date("nbf"), issuedAt: try read.date("iat"),
       name: try read.text("name", limit: 256),
       metadata: try read.text("metadata", limit: 65_536), attributes: try read.attributes(),
-      grants: try read.grants(), call: try read.call())
+      grants: try read.grants(), call: try read.call(), roost: try read.roost())
   }
 }
 
@@ -155,6 +155,19 @@ private struct ClaimReader {
       guard let id = try read.text("id", limit: 36), !id.isEmpty else { throw .malformed(reason: "call") }
       return CallClaim(id: id, device: try read.text("device", limit: 128))
     default: throw .malformed(reason: "call")
+    }
+  }
+
+  func roost() throws(AccessTokenRefusal) -> RoostClaim {
+    switch claims["roost"] {
+    case nil, .null: return RoostClaim()
+    case .object(let members):
+      let read = ClaimReader(members)
+      let invitation = try read.text("invitation", limit: 32)
+      return RoostClaim(
+        isAdmitted: try read.flag("admitted") ?? false,
+        invitation: invitation.flatMap { $0.isEmpty ? nil : $0 })
+    default: throw .malformed(reason: "roost")
     }
   }
 

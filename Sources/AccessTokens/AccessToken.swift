@@ -22,11 +22,13 @@ public struct AccessToken: Equatable, Sendable {
   public var grants: Grants
   /// `call`; nil: it is of none.
   public var call: CallClaim?
+  /// `roost`: what only this server knows.
+  public var roost: RoostClaim
 
   public init(
     apiKey: String, identity: String?, expires: Int, notBefore: Int? = nil, issuedAt: Int? = nil,
     name: String? = nil, metadata: String? = nil, attributes: [String: String] = [:],
-    grants: Grants = Grants(), call: CallClaim? = nil
+    grants: Grants = Grants(), call: CallClaim? = nil, roost: RoostClaim = RoostClaim()
   ) {
     self.apiKey = apiKey
     self.identity = identity
@@ -38,6 +40,7 @@ public struct AccessToken: Equatable, Sendable {
     self.attributes = attributes
     self.grants = grants
     self.call = call
+    self.roost = roost
   }
 
   /// When it counts as issued, for tokens that a removal outlaws; nil: until it expires.
@@ -74,6 +77,8 @@ public struct AccessToken: Equatable, Sendable {
     fresh.issuedAt = moment
     fresh.notBefore = nil
     fresh.grants = grants
+    // Who has come in by it stays, whatever becomes of the invitation.
+    fresh.roost.invitation = nil
     return fresh
   }
 

@@ -16,10 +16,12 @@ public enum AccessTokenRefusal: Error, Equatable, Sendable {
   case notForThis(missing: String)
   /// Its identity was removed from the room, and it is not known to be of after that.
   case removed
+  /// The invitation by which it was given out is over: revoked, or gone with its room.
+  case revoked
 
   public var status: Int {
     switch self {
-    case .notForThis, .removed: 403
+    case .notForThis, .removed, .revoked: 403
     default: 401
     }
   }
@@ -37,6 +39,7 @@ public enum AccessTokenRefusal: Error, Equatable, Sendable {
     case .unknownKey: "token-unknown-key"
     case .notForThis: "token-not-for-this"
     case .removed: "token-removed"
+    case .revoked: "token-revoked"
     }
   }
 
@@ -54,6 +57,7 @@ public enum AccessTokenRefusal: Error, Equatable, Sendable {
     case .unknownKey: "the access token's API key is unknown"
     case .notForThis(let missing): "the access token doesn't allow this: \(missing)"
     case .removed: "this identity was removed from the room after the access token was issued"
+    case .revoked: "the invitation that this access token came by holds no longer"
     }
   }
 }

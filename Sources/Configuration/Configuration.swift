@@ -110,6 +110,8 @@ public struct Configuration: Equatable, Sendable {
   public struct Rooms: Equatable, Sendable {
     /// Whether one is made for the first who comes.
     public var create = true
+    /// Whether who joins waits until a host lets them in.
+    public var admission = false
     /// Seconds.
     public var emptyTimeout = 300
     public var departureTimeout = 20

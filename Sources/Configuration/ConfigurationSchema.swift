@@ -45,7 +45,7 @@ public enum ConfigurationSchema {
       "Largest WebSocket message; a larger one closes the connection with 1009."),
     .origins(
       "http.origins", \.http.origins,
-      "Origins whose pages may use REST from a browser, beside Roost's own; requests are authorized by their token alone."
+      "Origins whose pages may use REST, WebSockets and roost.js from a browser, beside Roost's own; tokens alone authorize."
     ),
     .path(
       "http.certificate", \.http.certificate,
@@ -138,6 +138,9 @@ public enum ConfigurationSchema {
     .flag(
       "rooms.create", \.rooms.create,
       "Whether joining creates a room; if not, only POST /v1/rooms does."),
+    .flag(
+      "rooms.admission", \.rooms.admission,
+      "Whether who joins waits until a host of the room lets them in, unless the room says otherwise."),
     .integer(
       "rooms.emptyTimeout", \.rooms.emptyTimeout, 1...86_400,
       "Seconds that a room created by POST waits for its first participant, unless the room sets its own."),

@@ -10,6 +10,8 @@ public struct GatewayConfiguration: Sendable {
   public var keys: [String: String]
   /// Tokens for the asking; nil: only for those who have one.
   public var development: Development?
+  /// By which others on the network reach the page while trying out, as URLs have them.
+  public var hosts: [String] = []
   /// What clients get.
   public var iceServers = ICEServers()
   /// nil: everybody may ask as often as they like.
@@ -22,6 +24,10 @@ public struct GatewayConfiguration: Sendable {
   public var isDirectoryOpen = false
   /// Whose pages may ask.
   public var crossOrigin = CrossOrigin()
+  /// As its figures say it; empty: they don't.
+  public var version = ""
+  /// Between two figures.
+  public var statisticsPace = Duration.seconds(2)
   /// Seconds since 1970.
   public var now: @Sendable () -> Int
   /// A clock that is never stepped.
@@ -75,7 +81,10 @@ public struct Gateway: HTTPHandler {
     self.intakes = intakes
     rest = administered.map {
       RESTDoor(
-        rooms: $0, crossOrigin: configuration.crossOrigin, keys: configuration.keys, wall: configuration.now)
+        rooms: $0, crossOrigin: configuration.crossOrigin, keys: configuration.keys,
+        figures: FigureTerms(version: configuration.version, pace: configuration.statisticsPace, rooms: $0),
+        openings: InvitationTerms(publicURL: configuration.publicURL, now: configuration.instant),
+        wall: configuration.now)
     }
     standalone = administered.map {
       StandaloneDoor(
@@ -112,8 +121,10 @@ public struct Gateway: HTTPHandler {
   public func respond(to request: HTTPRequest) async -> HTTPResponse {
     if let refusal = door?.refusal(of: request) { return refusal }
     let isRead = request.method == .get || request.method == .head
-    if let page = Pages.response(path: request.path) {
-      return isRead ? page : Problem.method(allowed: "GET, HEAD")
+    if var page = Pages.response(path: request.path) {
+      guard isRead else { return Problem.method(allowed: "GET, HEAD") }
+      if Pages.isModule(path: request.path) { configuration.crossOrigin.allow(request, on: &page) }
+      return page
     }
     switch request.path {
     case "/healthz", "/readyz":
@@ -140,6 +151,8 @@ public struct Gateway: HTTPHandler {
 
   public func upgrade(_ request: HTTPRequest) async -> UpgradeDecision {
     if let refusal = door?.refusal(of: request) { return .refuse(refusal) }
+    let (crossOrigin, publicURL) = (configuration.crossOrigin, configuration.publicURL)
+    if let refusal = crossOrigin.refusal(of: request, publicURL: publicURL) { return .refuse(refusal) }
     if let refusal = tooOften(request) { return .refuse(refusal) }
     guard let rooms, let room = connectRoom(request) else { return .refuse(Problem.notFound()) }
     // Without a token it may be somebody who is in already; `auth` of another is answered by `unavailable`.
@@ -192,6 +205,7 @@ public struct Gateway: HTTPHandler {
     let token = try verify(text)
     _ = try token.requireJoin(room: room)
     if rooms?.forbids(token, in: room) == true { throw .removed }
+    if let invitation = token.roost.invitation, rooms?.holds(invitation, in: room) != true { throw .revoked }
     return token
   }
 

@@ -400,6 +400,8 @@
     case originCase = "origin-case"
     /// While trying out a page is served whose origin begins like the server's own.
     case developmentOrigin = "development-origin"
+    /// A page of any origin may open a WebSocket.
+    case socketOrigin = "socket-origin"
     /// What came before a socket was closed is obeyed after it.
     case obeyedWhenOver = "obeyed-when-over"
     /// Before it is known who is there a second message is read.
@@ -587,6 +589,40 @@
     case explainsEverywhere = "explains-everywhere"
     /// A key frame that a subscriber waits for and that is requested once more is requested for the server.
     case repeatedForServer = "repeated-for-server"
+
+    // MARK: - Figures and thumbnails
+
+    /// Thumbnails of a track are taken as often as they are asked for.
+    case thumbnailsAsAsked = "thumbnails-as-asked"
+    /// A thumbnail is taken of a track that is encrypted.
+    case thumbnailOfEncrypted = "thumbnail-of-encrypted"
+    /// A thumbnail is given without a word to the room.
+    case thumbnailUnannounced = "thumbnail-unannounced"
+    /// A thumbnail is given to one who may not subscribe.
+    case thumbnailUngranted = "thumbnail-ungranted"
+    /// Whether one may read figures is asked at the beginning alone.
+    case figuresUnasked = "figures-unasked"
+    /// One token may have as many streams of figures as there may be in all.
+    case figuresForOne = "figures-for-one"
+
+    // MARK: - Who waits, and who comes late
+
+    /// Those who are no hosts hear of who waits.
+    case waitersKnown = "waiters-known"
+    /// One whose identity is in needn't wait, and gets into a locked room.
+    case admissionByName = "admission-by-name"
+    /// Who is refused may come again by the same token.
+    case refusedUnforbidden = "refused-unforbidden"
+    /// What was said before is given also to those who may not subscribe.
+    case historyForAll = "history-for-all"
+    /// What a removed identity has said is kept.
+    case historyOfRemoved = "history-of-removed"
+    /// An invitation allows what who makes it may not do.
+    case invitedToMore = "invited-to-more"
+    /// All who have a link open it as often as they like.
+    case openedUnpaced = "opened-unpaced"
+    /// Tokens of an invitation that is revoked are good.
+    case revokedHolds = "revoked-holds"
 
     // MARK: - Rates and layers
 

@@ -50,7 +50,9 @@ extension ServerProblem {
       case .authRequired, .tokenMalformed, .tokenAbsent, .tokenTooLong, .tokenSignature, .tokenAlgorithm,
         .tokenExpired, .tokenNotYetValid, .tokenUnknownKey:
         401
-      case .tokenNotForThis, .tokenRemoved, .notAllowed: 403
+      case .tokenNotForThis, .tokenRemoved, .tokenRevoked, .notAllowed, .roomLocked, .admissionRequired,
+        .notAdmitted:
+        403
       case .roomNotFound: 404
       case .roomFull, .unavailable, .limit: 503
       case .rateLimited: 429

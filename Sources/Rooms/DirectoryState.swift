@@ -15,8 +15,10 @@ struct DirectoryState<Handle: Sendable>: Sendable {
   private struct Entry {
     let number: UInt64
     let handle: Handle
-    /// Also those on their way in: a room without any goes.
+    /// Also those on their way in: a room without any goes, unless some wait.
     var attendance = Attendance()
+    /// Sessions that wait to be let in. They keep the room and have no place in it.
+    var waiting = 0
     /// When it goes, once it is without anybody.
     var deadline = Instant.never
     /// Seconds for which it waits for its first participant, where it was made ahead.
@@ -28,11 +30,15 @@ struct DirectoryState<Handle: Sendable>: Sendable {
   /// Rooms that were closed while sessions were in or on the way, by number: their names are free.
   private var closing: [UInt64: Entry] = [:]
   private(set) var sessions = 0
+  /// In all rooms together; as many as there may be participants.
+  private(set) var waiting = 0
   /// Every peer that the media plane has not reported as closed; its room may be gone before it.
   private var peers: [PeerKey: Handle] = [:]
   /// When rooms are to be called, by their numbers.
   private var alarms: [UInt64: (handle: Handle, at: Instant)] = [:]
   private(set) var counted = RoomCounts()
+  /// What flows in rooms, by number, as sampled last.
+  private var sampled: [UInt64: Bitrates] = [:]
   /// No one is let in any more.
   private(set) var isDraining = false
   /// Until when those who are in may stay; nil: that was not said.
@@ -58,6 +64,34 @@ struct DirectoryState<Handle: Sendable>: Sendable {
     rooms.filter { entry in after.map { $0.isBefore(entry.key.text) } ?? true }
       .sorted { $0.key.text.isBefore($1.key.text) }.prefix(limit).map(\.value.handle)
   }
+
+  /// A room as a list finds it.
+  struct Listed: Sendable {
+    let name: String
+    let number: UInt64
+    let handle: Handle
+    /// Also those on their way in.
+    let participants: Int
+    /// As sampled last.
+    let bitrates: Bitrates
+  }
+
+  /// All that have their names, in no order.
+  var listed: [Listed] {
+    rooms.map { name, room in
+      Listed(
+        name: name.text, number: room.number, handle: room.handle, participants: room.attendance.count,
+        bitrates: sampled[room.number] ?? Bitrates())
+    }
+  }
+
+  var listedCount: Int { rooms.count }
+
+  /// What flows in each room that has media, by number; in all others nothing does.
+  mutating func note(_ bitrates: [UInt64: Bitrates]) { sampled = bitrates }
+
+  /// Of all rooms together.
+  var bitrates: Bitrates { sampled.values.reduce(Bitrates(), +) }
 
   /// Makes a room ahead of its first participant; one that stands stays as it is.
   /// - Parameter patience: seconds for which it waits for one.
@@ -115,7 +149,9 @@ struct DirectoryState<Handle: Sendable>: Sendable {
     guard !isDraining else { throw .draining }
     let name = ExactName(name)
     let replaced = rooms[name]?.attendance.sessions(of: identity) == 1 ? 1 : 0
-    guard sessions - replaced < limits.participants else { throw .full(limit: limits.participants) }
+    guard sessions - replaced < limits.participants, waiting < limits.participants else {
+      throw .full(limit: limits.participants)
+    }
     if rooms[name] == nil {
       guard limits.makesRooms else { throw .noRoom }
       guard count < limits.rooms else { throw .full(limit: limits.rooms) }
@@ -153,19 +189,73 @@ struct DirectoryState<Handle: Sendable>: Sendable {
     sessions -= 1
     if let reason { counted.sessionsEnded[reason, default: 0] += 1 }
     guard !isClosing else {
-      guard closing[number]?.attendance.count == 0 else { return (false, sessions == 0) }
+      guard closing[number]?.attendance.count == 0, closing[number]?.waiting == 0 else {
+        return (false, sessions == 0)
+      }
       closing[number] = nil
       return (true, sessions == 0)
     }
-    guard rooms[name]?.attendance.count == 0 else { return (false, sessions == 0) }
     // A room that was created by request outlasts a refused join.
     let patience = patience == 0 && reason == nil ? rooms[name]?.waits ?? 0 : patience
+    return (leaveEmpty(name, patience: patience, now: now), sessions == 0)
+  }
+
+  /// - Returns: whether the room has gone, because no one is in it, on the way in or waiting.
+  private mutating func leaveEmpty(_ name: ExactName, patience: Int, now: Instant) -> Bool {
+    guard let room = rooms[name], room.attendance.count == 0, room.waiting == 0 else { return false }
     guard patience > 0 else {
       rooms[name] = nil
-      return (true, sessions == 0)
+      return true
     }
     rooms[name]?.deadline = now + .seconds(patience)
-    return (false, sessions == 0)
+    return false
+  }
+
+  // MARK: - Who waits
+
+  /// One that `begin` gave a place waits to be let in, and gives it back.
+  /// - Returns: whether all rooms are empty.
+  mutating func wait(_ identity: String, in name: String, number: UInt64) -> Bool {
+    sessions -= 1
+    waiting += 1
+    let name = ExactName(name)
+    if rooms[name]?.number == number {
+      _ = rooms[name]?.attendance.end(identity)
+      rooms[name]?.waiting += 1
+    } else {
+      // It was closed a moment ago, and is about to say so.
+      _ = closing[number]?.attendance.end(identity)
+      closing[number]?.waiting += 1
+    }
+    return sessions == 0
+  }
+
+  /// One that waits takes a place beside that: `waitingEnded` comes with what becomes of it.
+  /// - Throws: `full`, `draining`: it goes on waiting.
+  mutating func takePlace(_ identity: String, in name: String, number: UInt64) throws(JoinError) {
+    guard !isDraining else { throw .draining }
+    let name = ExactName(name)
+    guard rooms[name]?.number == number else { throw .noRoom }
+    let replaced = rooms[name]?.attendance.sessions(of: identity) == 1 ? 1 : 0
+    guard sessions - replaced < limits.participants else { throw .full(limit: limits.participants) }
+    rooms[name]?.attendance.begin(identity)
+    sessions += 1
+  }
+
+  /// One waits no longer, whatever became of it.
+  /// - Returns: whether the room has gone.
+  mutating func waitingEnded(in name: String, number: UInt64, patience: Int, now: Instant) -> Bool {
+    waiting -= 1
+    let name = ExactName(name)
+    if let room = rooms[name], room.number == number {
+      rooms[name]?.waiting -= 1
+      // Who only waits takes nothing from the time for which the room is there for its first participant.
+      return leaveEmpty(name, patience: max(patience, room.waits), now: now)
+    }
+    closing[number]?.waiting -= 1
+    guard let room = closing[number], room.attendance.count == 0, room.waiting == 0 else { return false }
+    closing[number] = nil
+    return true
   }
 
   func sessions(of identity: String, in name: String) -> Int {
@@ -185,6 +275,7 @@ struct DirectoryState<Handle: Sendable>: Sendable {
     var counts = counted
     counts.rooms = count
     counts.participants = sessions
+    counts.waiting = waiting
     return counts
   }
 

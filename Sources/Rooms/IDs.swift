@@ -26,6 +26,23 @@ public struct ParticipantID: Hashable, Sendable {
   init(known text: String) { self.text = text }
 }
 
+public struct InvitationID: Hashable, Sendable {
+  public let text: String
+  init(_ random: inout RandomSource) { text = "IV_" + random.alphanumeric(12) }
+
+  /// As it was drawn once, or to look one up by what a stranger says.
+  init(known text: String) { self.text = text }
+}
+
+/// Names a session that waits to be let in; it is another one's than that of the participant that comes of it.
+public struct WaitingID: Hashable, Sendable {
+  public let text: String
+  init(_ random: inout RandomSource) { text = "WT_" + random.alphanumeric(12) }
+
+  /// As it was drawn once.
+  init(known text: String) { self.text = text }
+}
+
 public struct TrackID: Hashable, Sendable {
   public let text: String
   init(_ random: inout RandomSource) { text = "TR_" + random.alphanumeric(12) }

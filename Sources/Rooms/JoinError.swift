@@ -1,3 +1,5 @@
+public import Model
+
 /// Why a participant was not let in.
 public enum JoinError: Error, Equatable, Sendable {
   /// The server stops.
@@ -14,4 +16,12 @@ public enum JoinError: Error, Equatable, Sendable {
   case tooLarge(StateExcess)
   /// The identity has come and gone, or asked, too often in this room.
   case tooOften
+  /// No new session gets into the room.
+  case locked
+  /// A host has to let it in, and by this door it can't wait for that.
+  case admissionRequired
+  /// It has waited as long as sessions wait.
+  case notAdmitted
+  /// It waited, and that is over for a reason that ends sessions, too.
+  case waitingEnded(LeaveReason)
 }

@@ -27,6 +27,10 @@ public struct MediaPort: Sendable {
   public var explain: @Sendable (MediaQuestion, _ patience: Duration) async -> [WorkerExplanation?]
   /// What a peer's flight recorder has; nil: it isn't there, or its worker doesn't answer in time.
   public var recording: @Sendable (PeerKey, _ patience: Duration) async -> FlightRecording?
+  /// A key frame of a track, the last that is kept or else the next; `asks`: for that the publisher is asked. nil: none came in time.
+  public var keyFrame: @Sendable (TrackKey, _ asks: Bool, _ patience: Duration) async -> KeyFrame?
+  /// Counters and table sizes by worker; nil of one that doesn't answer in time. Of workers that somebody else turns there are none.
+  public var reports: @Sendable (_ patience: Duration) async -> [WorkerReport?] = { _ in [] }
   /// Waits; throws when the task is cancelled.
   public var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
   /// Of ids, credentials and descriptions.
@@ -51,6 +55,8 @@ public struct MediaPort: Sendable {
     let desk = ExplainDesk(bridge)
     explain = { await desk.explain($0, within: $1) }
     recording = { await desk.recording(of: $0, within: $1) }
+    let pictures = KeyFrameDesk(bridge)
+    keyFrame = { await pictures.keyFrame(of: $0, asks: $1, within: $2) }
   }
 
   public init(_ engine: MediaEngine) {
@@ -59,5 +65,6 @@ public struct MediaPort: Sendable {
       epoch: engine.clock.epoch, now: { engine.clock.now }, makeKey: { engine.makeKey(home: $0) },
       bridge: engine.bridge, eventsReady: engine.eventsReady,
       isAnswering: { await engine.reports(within: .seconds(1)).allSatisfy { $0 != nil } })
+    reports = { await engine.reports(within: $0) }
   }
 }

@@ -1,4 +1,5 @@
 public import AccessTokens
+public import Model
 
 /// A participant as everybody in the room may see it.
 public struct ParticipantInfo: Equatable, Sendable {
@@ -11,6 +12,8 @@ public struct ParticipantInfo: Equatable, Sendable {
   public var attributes: [String: String] = [:] { didSet { wire = SharedText() } }
   public var permissions = Permissions() { didSet { wire = SharedText() } }
   public var tracks: [TrackInfo] { didSet { wire = SharedText() } }
+  /// Since when its hand is raised; nil: it isn't.
+  public var handRaised: WallTime? { didSet { wire = SharedText() } }
   /// For the front doors; another one once anything has changed.
   public private(set) var wire = SharedText()
 }

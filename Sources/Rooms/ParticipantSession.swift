@@ -57,6 +57,18 @@ public final class ParticipantSession: Sendable {
     try await ask(.update(change)).done()
   }
 
+  /// Raises its hand or lowers it.
+  /// - Parameter other: whose hand a host lowers, by its id; nil: its own.
+  public func raiseHand(_ isRaised: Bool, of other: String? = nil) async throws(RequestError) {
+    try await ask(.hand(isRaised, of: other)).done()
+  }
+
+  /// As a host it lets one in that waits, or refuses it, which removes its identity.
+  /// - Parameter waiting: its id.
+  public func admit(_ waiting: String, _ isAllowed: Bool) async throws(RequestError) {
+    try await ask(.admit(waiting, isAllowed)).done()
+  }
+
   /// Sends a message to all others.
   /// - Parameter destinations: identities; nil: all. Who isn't there gets nothing.
   public func send(

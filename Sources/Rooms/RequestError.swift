@@ -14,6 +14,10 @@ public enum RequestError: Error, Equatable, Sendable, CustomStringConvertible {
   case tooLarge(String)
   /// More metadata and attributes than the participant may have in the room now.
   case stateTooLarge(StateExcess)
+  /// There is none of that id, or no longer.
+  case unknownParticipant
+  /// Who was to be let in can't come in.
+  case joining(JoinError)
   /// The session ended meanwhile.
   case gone
 
@@ -27,6 +31,8 @@ public enum RequestError: Error, Equatable, Sendable, CustomStringConvertible {
     case .limit(let limit): "at most \(limit) are allowed"
     case .tooLarge(let what): "\(what) is too large"
     case .stateTooLarge(let excess): excess.description
+    case .unknownParticipant: "no such participant, or none that waits"
+    case .joining: "it can't come in"
     case .gone: "the session is over; join again"
     }
   }

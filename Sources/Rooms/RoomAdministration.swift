@@ -1,6 +1,6 @@
 /// One room, as those who run it reach it.
 public struct RoomAdministration: Sendable {
-  private let room: Room
+  let room: Room
 
   init(_ room: Room) { self.room = room }
 
@@ -12,6 +12,17 @@ public struct RoomAdministration: Sendable {
     case .administrationRefused(let error): throw error
     default: throw .unknownRoom
     }
+  }
+
+  /// Sessions that wait to be let in, in the order in which they came.
+  public func waiting() async -> [Waiter] { await room.waitingSessions }
+
+  /// Lets an identity in that waits.
+  /// - Parameter id: of its session; nil: whichever waits.
+  /// - Throws: `unknownParticipant`; `joining`: why it can't come in, and it goes on waiting.
+  public func admit(_ identity: String, _ id: String?) async throws(AdministrationError) {
+    let request = AdministrationRequest.admit(identity, id.map { WaitingID(known: $0) })
+    if case .administrationRefused(let error) = await room.ask(.administration(request)) { throw error }
   }
 
   /// In the order of their identities' bytes.
@@ -27,7 +38,12 @@ public struct RoomAdministration: Sendable {
   /// Why participants get what they get, in the order of `participants`. Those who ask for the same at the same time get the
   /// same answer, which comes within a little more than a second.
   public func explain(after: String?, limit: Int) async -> RoomExplanation {
-    await room.explain(after: after, limit: limit)
+    await room.explain(RunningExplanations.Page(after: after, limit: limit))
+  }
+
+  /// Why one participant gets what it gets; without any where it isn't there.
+  public func explain(_ identity: String) async -> RoomExplanation {
+    await room.explain(RunningExplanations.Page(limit: 1, identity: identity))
   }
 
   /// At once, also what the participant may do.
@@ -67,6 +83,7 @@ public struct RoomAdministration: Sendable {
 /// What is read, which changes nothing.
 extension Room {
   var snapshot: RoomSnapshot { state.snapshot(now: now) }
+  var waitingSessions: [Waiter] { state.waiting.map(\.waiter) }
 
   func participants(after: String?, limit: Int) -> [ParticipantSnapshot] {
     state.participants(after: after, limit: limit)

@@ -5,6 +5,8 @@ public struct RoomCounts: Sendable {
   public var rooms = 0
   /// Sessions of participants, also of those that are on their way in.
   public var participants = 0
+  /// Sessions that wait to be let in, which are no participants.
+  public var waiting = 0
   public var roomsStarted: UInt64 = 0
   public var sessionsStarted: UInt64 = 0
   public var sessionsEnded: [LeaveReason: UInt64] = [:]
@@ -22,6 +24,10 @@ public struct RoomCounts: Sendable {
   public var refusedElsewhere: UInt64 = 0
   /// Refused because the identity has spent too much in the room to come again.
   public var refusedTooOften: UInt64 = 0
+  /// Refused because the room is locked.
+  public var refusedLocked: UInt64 = 0
+  /// Refused because no host has let them in: by a door that can't wait for that, or in the time for which sessions wait.
+  public var refusedNotAdmitted: UInt64 = 0
 
   /// From the moment that a participant is let in until the media of its first transport is connected. Nanoseconds.
   public var joining = Histogram.durations
@@ -38,6 +44,10 @@ public struct RoomCounts: Sendable {
     case .removed: refusedRemoved &+= 1
     case .tooLarge: refusedTooLarge &+= 1
     case .tooOften: refusedTooOften &+= 1
+    case .locked: refusedLocked &+= 1
+    case .admissionRequired, .notAdmitted: refusedNotAdmitted &+= 1
+    // It was its own end, its identity's or the room's, and is counted as none of a session.
+    case .waitingEnded: break
     }
     return error
   }

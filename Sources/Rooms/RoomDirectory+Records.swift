@@ -20,6 +20,8 @@ extension RoomDirectory {
       records.events.restore(events, of: recovery.rooms, wallTime: media.wallTime)
     }
     records.recover(recovery.removals, now: registry.wallSeconds())
+    let lives = Set(recovery.rooms.filter(\.stands).compactMap(\.life?.id))
+    records.recover(recovery.invitations, of: lives, now: registry.wallSeconds())
     for room in recovery.rooms {
       do throws(AdministrationError) {
         if room.stands {

@@ -34,6 +34,7 @@ public final class RoomDirectory: Sendable {
   let flights: FlightFiles?
   let studio: RecordingStudio?
   let flightDesk = FlightDesk()
+  let thumbnailDesk = ThumbnailDesk()
 
   /// - Parameters:
   ///   - journal: where settings, events and removals are written down; nil: they end with the process.
@@ -140,6 +141,10 @@ public final class RoomDirectory: Sendable {
         .compactMap { _, samples in rooms.room(of: samples[0].peer).map { ($0, samples) } }
         .sorted { $0.0.number < $1.0.number }
     }
+    let flows = byRoom.map { room, samples in
+      (room.number, samples.map(\.quality.bitrates).reduce(Bitrates(), +))
+    }
+    registry.withRooms { $0.note(Dictionary(flows, uniquingKeysWith: { $1 })) }
     for (room, samples) in byRoom { _ = await room.handle(.samples(samples)) }
   }
 
@@ -170,24 +175,63 @@ public final class RoomDirectory: Sendable {
     room name: String, identity: String, name display: String?, metadata: String? = nil,
     attributes: [String: String] = [:], grants: Grants, issued: Int? = nil, device: String? = nil,
     opening role: TransportRole? = .both,
-    isAttended: Bool = true
+    isAttended: Bool = true, isAdmitted: Bool = false
   ) async throws(JoinError) -> ParticipantSession {
+    let newcomer = Newcomer(
+      identity: identity, name: display, metadata: metadata, attributes: attributes, grants: grants,
+      issued: issued, opens: role, isAttended: isAttended, isAdmitted: isAdmitted)
+    guard case .joined(let session) = try await enter(newcomer, room: name, device: device) else {
+      throw noteRefusal(.admissionRequired)
+    }
+    return session
+  }
+
+  /// As `join`, of a client that may wait until a host of the room lets it in.
+  /// - Parameters:
+  ///   - isAdmitted: its token says that it needn't.
+  ///   - patience: for how long it may; the room waits for ten minutes at most.
+  public func enter(
+    room name: String, identity: String, name display: String?, metadata: String? = nil,
+    attributes: [String: String] = [:], grants: Grants, issued: Int? = nil, device: String? = nil,
+    opening role: TransportRole? = .both, isAdmitted: Bool, patience: Duration
+  ) async throws(JoinError) -> RoomEntry {
+    let newcomer = Newcomer(
+      identity: identity, name: display, metadata: metadata, attributes: attributes, grants: grants,
+      issued: issued, opens: role, isAdmitted: isAdmitted, patience: patience)
+    return try await enter(newcomer, room: name, device: device)
+  }
+
+  private func enter(
+    _ given: Newcomer, room name: String, device: String?
+  ) async throws(JoinError) -> RoomEntry {
+    var newcomer = given
+    let (identity, grants) = (newcomer.identity, newcomer.grants)
     let stay = try await admit(identity, device: device, to: name, grants: grants)
-    if registry.forbidsInside(identity, in: name, issued: issued) { throw refuse(.removed) }
+    newcomer.stay = stay
+    if registry.forbidsInside(identity, in: name, issued: newcomer.issued) { throw refuse(.removed) }
     let room = try registry.withRooms { rooms throws(JoinError) in
       do throws(JoinError) {
         return try rooms.begin(identity, in: name) { make(name, terms.defaults, number: $0) }
       } catch { throw rooms.refuse(error) }
     }
-    let session: ParticipantSession
-    do throws(JoinError) {
-      let newcomer = Newcomer(
-        identity: identity, name: display, metadata: metadata, attributes: attributes, grants: grants,
-        issued: issued, opens: role, isAttended: isAttended, stay: stay)
-      let isNew: Bool
-      (session, isNew) = try await room.join(newcomer)
-      if isNew { registry.withRooms { $0.noteStarted() } }
-    } catch { throw refuse(error) }
+    let entry: Room.Entry
+    do throws(JoinError) { entry = try await room.enter(newcomer) } catch { throw refuse(error) }
+    switch entry {
+    case .waiting(let ticket):
+      return .waiting(WaitingParticipant(ticket, in: room, of: self, grants: grants, device: device))
+    case .session(let session, let isNew):
+      return .joined(
+        try await begin(session, isNew: isNew, identity: identity, device: device, in: room, grants: grants))
+    }
+  }
+
+  /// A session is in.
+  /// - Parameter isNew: its participant has come with it.
+  func begin(
+    _ session: ParticipantSession, isNew: Bool, identity: String, device: String?, in room: Room,
+    grants: Grants
+  ) async throws(JoinError) -> ParticipantSession {
+    if isNew { registry.withRooms { $0.noteStarted() } }
     do throws(JoinError) {
       try await entered(
         identity, device: device, room, grants: grants, as: session.id, by: .session(session.number))
@@ -198,7 +242,10 @@ public final class RoomDirectory: Sendable {
     return session
   }
 
-  private func refuse(_ error: JoinError) -> JoinError { registry.withRooms { $0.refuse(error) } }
+  private func refuse(_ error: JoinError) -> JoinError { noteRefusal(error) }
+
+  /// Counts who isn't let in.
+  func noteRefusal(_ error: JoinError) -> JoinError { registry.withRooms { $0.refuse(error) } }
 
   /// - Parameter life: under which id it goes on; nil: it begins.
   func make(_ name: String, _ settings: RoomSettings, number: UInt64, life: RoomLife? = nil) -> Room {

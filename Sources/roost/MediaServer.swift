@@ -111,6 +111,7 @@ struct MediaServer {
       rooms: configuration.limits.rooms, participantsPerRoom: configuration.limits.participantsPerRoom,
       participants: configuration.limits.participants)
     limits.makesRooms = configuration.rooms.create
+    limits.defaults.admission = configuration.rooms.admission
     limits.defaults.emptyTimeout = configuration.rooms.emptyTimeout
     limits.defaults.departureTimeout = configuration.rooms.departureTimeout
     limits.removalMemory = configuration.rooms.removalMemory

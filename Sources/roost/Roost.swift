@@ -102,7 +102,7 @@ extension Grants {
     room = request.room
     roomJoin = request.identity != nil && !request.isOfPerson
     canPublish = roomJoin && request.publish
-    canSubscribe = roomJoin && request.subscribe
+    canSubscribe = roomJoin && request.subscribe || request.admin && request.thumbnails
     canPublishData = canPublish && request.data
     if !request.sources.isEmpty { canPublishSources = Set(request.sources.compactMap(TrackSource.init)) }
     canUpdateOwnMetadata = request.updateMetadata

@@ -106,12 +106,18 @@ extension Roost {
       }
     var doors = GatewayConfiguration(
       keys: configuration.keys, development: development, now: MediaServer.wallSeconds)
+    if audience == .network {
+      doors.hosts = LocalNetwork.addresses(includesLoopback: false).map {
+        $0.isIPv4 ? $0.host : "[\($0.host)]"
+      }
+    }
     doors.iceServers = ICEServers(
       stunURLs: configuration.stun.urls, turnURLs: configuration.turn.urls,
       turnSecret: configuration.turn.secret, turnLifetime: configuration.turn.lifetime)
     doors.publicURL = configuration.http.url.isEmpty ? nil : configuration.http.url
     doors.isDirectoryOpen = configuration.calls.directory == .open
     doors.crossOrigin = CrossOrigin(origins: configuration.http.origins)
+    doors.version = version
     doors.attempts = AttemptLimiter(
       rate: Double(configuration.limits.requestsPerAddress),
       burst: Double(configuration.limits.requestsAtOncePerAddress)

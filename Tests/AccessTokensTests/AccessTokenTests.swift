@@ -67,6 +67,30 @@ struct AccessTokenTests {
     #expect(try verify(mute.signed(secret: keys["other"] ?? "")) == mute)
   }
 
+  @Test func `what only this server knows is read, and an invitation is forgotten once one is in`() throws {
+    let read = try verify(
+      token(payload(#""roost":{"admitted":true,"invitation":"IV_0123456789ab","x":1}"#)))
+    #expect(read.roost == RoostClaim(isAdmitted: true, invitation: "IV_0123456789ab"))
+    #expect(read.isAdmitted)
+    #expect(try verify(read.signed(secret: keys["APIkey"] ?? "")) == read)
+    let renewed = read.renewed(at: now, grants: read.grants)
+    #expect(renewed.roost == RoostClaim(isAdmitted: true))
+    for nothing in [#""roost":null"#, #""roost":{}"#, #""roost":{"admitted":null,"invitation":""}"#, ""] {
+      let read = try verify(token(payload(nothing)))
+      #expect(read.roost == RoostClaim() && !read.isAdmitted, "\(nothing)")
+    }
+    // Those who are of a call needn't wait in its room.
+    #expect(try verify(token(payload(#""call":{"id":"c"}"#))).isAdmitted)
+    let wrong = [
+      #""roost":true"#, #""roost":{"admitted":1}"#, #""roost":{"invitation":7}"#,
+      #""roost":{"invitation":"IV_0123456789abcdef0123456789abcdef"}"#,
+    ]
+    for text in wrong {
+      #expect(throws: AccessTokenRefusal.self, "\(text)") { try verify(token(payload(text))) }
+    }
+    #expect(AccessTokenRefusal.revoked.status == 403 && AccessTokenRefusal.revoked.code == "token-revoked")
+  }
+
   @Test func `data follows publishing unless the token says otherwise`() throws {
     let silent = try verify(token(payload(#""video":{"roomJoin":true,"canPublish":false}"#))).grants
     #expect(!silent.canPublish && !silent.canPublishData && silent.canSubscribe)

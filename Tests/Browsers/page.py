@@ -190,7 +190,7 @@ async def _reachable(report, server, browser):
     person = await Person.join(browser, server, f"page-tab-{browser.name}", "Ada")
     await person.until("document.activeElement.id === 'call'")
     wanted = await person.tab.evaluate("""
-      return [...document.querySelectorAll("#call button")].filter((each) => each.getClientRects().length).map(({ id }) => id)""")
+      return [...document.querySelectorAll("#call button[id]")].filter((each) => each.getClientRects().length).map(({ id }) => id)""")
     seen, unmarked = set(), []
     for _ in range(len(wanted) + 8):
         id_, style = await person.tab.evaluate(

@@ -207,8 +207,7 @@ async def _screen(report, names, ada, bob):
     await ada.click("screen")
     await bob.sees_picture("Ada: screen")
     # As the browser's "stop sharing" does.
-    await ada.tab.evaluate(
-        f"window.endTrack({ada.tile('Your screen')}.querySelector('video').srcObject.getVideoTracks()[0])")
+    await ada.tab.evaluate("window.endTrack(roostPage.room.publications.find(({ source }) => source === 'screen_share').track)")
     await bob.sees_no("Ada: screen")
     await ada.sees_no("Your screen")
     pressed = await ada.tab.evaluate("return document.getElementById('screen').getAttribute('aria-pressed')")

@@ -91,6 +91,19 @@ struct InvocationTests {
     #expect(request.sources == ["camera", "microphone"])
   }
 
+  @Test func `a token of an administrator may be one for thumbnails, too`() throws {
+    guard case .token(let request) = try parse("token --dev --admin --thumbnails --room *") else {
+      Issue.record("no token")
+      return
+    }
+    #expect(request.admin && request.thumbnails && request.identity == nil)
+    guard case .token(let plain) = try parse("token --dev --admin --room *") else {
+      Issue.record("no token")
+      return
+    }
+    #expect(!plain.thumbnails)
+  }
+
   @Test(arguments: [
     (
       "",
@@ -119,6 +132,7 @@ struct InvocationTests {
     ),
     ("token", "roost: nothing to allow: give --room and --identity, or --create, --list or --admin"),
     ("token --identity a", "roost: --identity requires --room, or --person for calls"),
+    ("token --list --thumbnails", "roost: --thumbnails is for those who --admin a room"),
     ("token --person", "roost: --person needs the --identity of the person, and no --room"),
     (
       "token --person --identity a --room b",

@@ -78,12 +78,12 @@ class MessagesTest(LimitedTest):
         }
         with Roost() as roost:
             for code, status in rows.items():
-                if code not in tokens:  # below, and Tests/Server/hostile_test.py
+                if code not in tokens:  # below, in Tests/Server/hostile_test.py and waiting_test.py
                     continue
                 headers = {"Authorization": f"Bearer {tokens[code]}"} if tokens[code] else {}
                 answer = roost.get("/v1/rooms", headers=headers)
                 self.assertEqual((answer.status, answer.json["type"]), (int(status), f"urn:roost:problem:{code}"), code)
-        self.assertEqual(set(rows), set(tokens) | {"token-removed", "token-too-long"})
+        self.assertEqual(set(rows), set(tokens) | {"token-removed", "token-revoked", "token-too-long"})
 
     def test_a_token_of_more_than_12_kib_is_too_long(self):
         head = {"alg": "HS256", "typ": "JWT"}
@@ -114,16 +114,18 @@ class MessagesTest(LimitedTest):
                 return answer.get("code") or answer["participant"].get("permissions")
 
             # Of the wrong type.
-            for name in ("iss", "exp", "nbf", "iat", "sub", "name", "metadata", "attributes", "video"):
+            for name in ("iss", "exp", "nbf", "iat", "sub", "name", "metadata", "attributes", "roost", "video"):
                 self.assertEqual(first(good | {name: [1]}), "token-malformed", name)
             for name in ("room", "roomJoin", "canPublish", "canPublishSources", "canSubscribe", "canPublishData",
                          "canUpdateOwnMetadata", "hidden", "recorder", "roomCreate", "roomList", "roomAdmin"):
                 self.assertEqual(first(with_grants(**{name: 5})), "token-malformed", name)
+            for name in ("admitted", "invitation"):
+                self.assertEqual(first(good | {"roost": {name: 5}}), "token-malformed", name)
             # Null counts as absent, and so does what isn't known.
             usual = first(good)
             self.assertEqual(usual, {"canPublish": True, "canSubscribe": True, "canPublishData": True, "canUpdateOwnMetadata": False})
             for more in ({"nbf": None}, {"name": None}, {"attributes": None}, {"jti": 1}, {"aud": ["x"]}, {"kind": "egress"},
-                         {"sha256": ""}, {"roomConfig": {}}):
+                         {"sha256": ""}, {"roomConfig": {}}, {"roost": {"admitted": True}}):
                 self.assertEqual(first(good | more), usual, more)
             for more in ({"canPublish": None}, {"canPublishSources": []}, {"roomRecord": True}, {"agent": True}, {"recorder": True}):
                 self.assertEqual(first(with_grants(**more)), usual, more)

@@ -115,6 +115,18 @@ struct GatewayTests {
     #expect(try token.requireJoin(room: "demo") == "ada" && token.name == "Ada")
   }
 
+  @Test func `on a network the answer has the addresses at which others reach the page`() async throws {
+    let headers: HTTPHeaders = ["host": "localhost:7880", "content-type": "application/json"]
+    let asked = request(.post, "/dev/token", headers, body: #"{"room":"demo","identity":"ada"}"#)
+    var configuration = GatewayConfiguration(keys: ["devkey": "x"], development: .network(names: [])) { 0 }
+    configuration.hosts = ["192.168.1.5", "[2001:db8::1]"]
+    let answer = await Gateway(configuration: configuration, rooms: nil).respond(to: asked)
+    let body = try #require(try JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any])
+    #expect(body["hosts"] as? [String] == configuration.hosts)
+    let alone = await gateway(development: true).respond(to: asked)
+    #expect(alone.status == 200 && !String(decoding: alone.body, as: UTF8.self).contains("hosts"))
+  }
+
   @Test(arguments: [
     (#"{"room":"demo"}"#, "application/json", 400), (#"{"room":"","identity":"a"}"#, "application/json", 400),
     (#"{"room":"a\nb","identity":"a"}"#, "application/json", 400), ("", "application/json", 400),

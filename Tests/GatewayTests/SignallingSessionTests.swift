@@ -61,7 +61,7 @@ struct SignallingSessionTests {
     let expected: NSDictionary = [
       "type": "joined", "id": 1, "lastEvent": 7, "resumeToken": joined["resumeToken"] ?? "",
       "pingInterval": 20, "iceServers": [Any](),
-      "room": ["id": "RM_1", "name": "demo", "recorded": false],
+      "room": ["id": "RM_1", "name": "demo", "recorded": false, "admission": false, "locked": false],
       "participant": [
         "id": "PA_1", "identity": "ada", "name": "Ada", "attributes": [String: String](), "tracks": [Any](),
         "permissions": permissions,

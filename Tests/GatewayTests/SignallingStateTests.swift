@@ -100,6 +100,14 @@ struct SignallingStateTests {
     #expect(message.id == RequestID(4) && said.resumeToken == "token 1" && said.lastEvent == 7)
   }
 
+  @Test func `what was said before is a part of how it opens, and hosts' requests are the room's to do`() {
+    var session = Session()
+    session.begin()
+    #expect(session.does(.history(#"{"type":"history","messages":[]}"#)) == ["opens with history"])
+    #expect(session.does(Self.ask(.hand(.init(raised: true)), id: 5)) == ["asks 5", "renews"])
+    #expect(session.does(Self.ask(.admit(.init(waiting: "WT_1")), id: 6)) == ["asks 6", "renews"])
+  }
+
   @Test func `without a socket nothing is sent, and answers are kept`() {
     var session = Session()
     session.begin()

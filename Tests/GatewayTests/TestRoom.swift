@@ -131,6 +131,14 @@ final class TestParticipant: RoomParticipant, RoomTransport {
       refusing: "")
   }
 
+  func raiseHand(_ isRaised: Bool, of other: String?) async throws(RequestError) {
+    try ask("hand \(isRaised) \(other ?? "-")", refusing: other ?? "")
+  }
+
+  func admit(_ waiting: String, _ isAllowed: Bool) async throws(RequestError) {
+    try ask("admit \(waiting) \(isAllowed)", refusing: waiting)
+  }
+
   private func ask(_ text: String, refusing track: String) throws(RequestError) {
     asked.withLock { $0.append(text) }
     if track == "TR_unknown" { throw .unknownTrack }

@@ -37,3 +37,12 @@ test("the top is a round number above all that is shown, and not so low that noi
     assert.equal(top([{ sent: most }, {}], ["sent", "target"]), wanted);
   }
 });
+
+test("a chart can be of another span and of another height", () => {
+  const readings = [{ now: 0, loss: 0 }, { now: 600_000, loss: 0.02 }];
+  const found = points(path(readings, "loss", top(readings, ["loss"], 0.01), 600_000, 600_000));
+  assert.deepEqual(found.map(([, x]) => x), [0, width]);
+  for (const [most, wanted] of [[0, 0.01], [0.011, 0.02], [0.3, 0.5]]) {
+    assert.ok(Math.abs(top([{ loss: most }], ["loss"], 0.01) - wanted) < 1e-9, `${most}`);
+  }
+});

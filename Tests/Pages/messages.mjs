@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import "./StandIns/dom.mjs";
 
 const messages = await import(`${process.env.PAGES}/messages.js`);
+const { default: english } = await import(`${process.env.PAGES}/words-en.js`);
 const source = (name) => readFileSync(`${process.env.PAGES}/${name}`, "utf8");
-const problem = (name) => messages.deviceProblem(Object.assign(new Error("no"), { name }), "camera and microphone");
+const problem = (name) => messages.deviceProblem(Object.assign(new Error("no"), { name }), "both");
 const reasons = ["left", "removed", "duplicateIdentity", "movedElsewhere", "roomClosed", "connectionLost", "serverShutdown"];
 
 test("a browser that blocks the devices is named with the way out", () => {
@@ -22,14 +24,13 @@ test("who is removed reads that a host did it", () => {
 
 test("leaving is said in passing, every other end stays in view", () => {
   assert.equal(messages.ending({ reason: "left" }), null);
-  assert.match(source("page.js"), /say\("You left the call"\)/);
+  assert.match(source("page.js"), /tell\(say\("end.left"\)\)/);
   for (const reason of reasons.slice(1)) assert.match(messages.ending({ reason }).text, /^[A-Z].*\.$/, reason);
 });
 
 test("buttons say Full screen and Cancel", () => {
-  assert.match(source("tiles.js"), /`Full screen: \$\{/);
-  assert.match(source("admin.html"), /<button[^>]*>Cancel<\/button>/);
-  for (const name of ["tiles.js", "index.html", "admin.html", "admin.js", "messages.js"]) {
+  assert.match(english["tile.full"], /^Full screen: \{name\}$/);
+  for (const name of ["words-en.js", "words-admin-en.js", "index.html", "admin.html", "admin.js"]) {
     assert.doesNotMatch(source(name), /["`>](?:Fullscreen|Full-screen|Abort)\b/, name);
   }
 });

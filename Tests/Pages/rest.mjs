@@ -2,62 +2,73 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import "./StandIns/dom.mjs";
 
 globalThis.location = new URL("http://h/admin");
 const { REST } = await import(`${process.env.PAGES}/rest.js`);
 
-const bytes = (name) => Buffer.from(name);
-const names = (items) => items.map(({ identity }) => identity);
-
-/**
- * Answers as docs/rest.md has it: a page begins behind the name that `after` stands for, and may end early.
- * @param {string[]} present identities; @param {number} longest of a page, whatever is asked for
- */
-function server(present, longest = Infinity) {
+/** Answers with that, whatever is asked, and writes down what was. */
+function server(status, body, headers = {}) {
   const asked = [];
-  globalThis.fetch = async (url) => {
-    const after = url.searchParams.get("after");
-    const limit = Number(url.searchParams.get("limit"));
-    assert.match(after ?? "a", /^[\w-]+$/);
-    assert.ok(limit >= 1 && limit <= 100, `limit ${limit}`);
-    const rest = present.map(bytes).sort(Buffer.compare).filter((each) => !after || Buffer.compare(each, Buffer.from(after, "base64url")) > 0);
-    const items = rest.slice(0, Math.min(limit, longest)).map((each) => ({ identity: String(each) }));
-    asked.push([url.pathname, names(items)]);
-    const next = items.length < rest.length ? { next: bytes(items.at(-1).identity).toString("base64url") } : {};
-    return { ok: true, status: 200, json: async () => ({ items, ...next }) };
+  globalThis.fetch = async (url, { method, headers: sent, body: text }) => {
+    asked.push([method, `${url.pathname}${url.search}`, text ?? "", sent.authorization]);
+    return new Response(body === null ? null : typeof body === "string" ? body : JSON.stringify(body), { status, headers });
   };
   return asked;
 }
 
-const inOrder = (present) => present.map(bytes).sort(Buffer.compare).map((each) => ({ identity: String(each) }));
-
-test("those alone are explained who are asked about, wherever they stand in the list", async () => {
-  const present = ["ada", "bob", "cid", "dan", "eve", "a b/c", "ß", "🏳️‍🌈", "ÿ>>?", "\u{10ffff}"];
-  const people = inOrder(present);
-  for (let chosen = 0; chosen < 2 ** present.length; chosen++) {
-    const isAsked = ({ identity }) => Boolean(chosen & (1 << present.indexOf(identity)));
-    const asked = server(present);
-    const found = await new REST("t").explain("a/b", people, isAsked);
-    assert.deepEqual(names(found), names(people.filter(isAsked)));
-    assert.deepEqual(asked.flatMap(([, items]) => items), names(people.filter(isAsked)), "nothing else was asked for");
-    assert.ok(asked.every(([path]) => path === "/v1/rooms/a%2Fb/explain"));
-  }
+test("names are one segment of a path each, whatever they are made of", async () => {
+  const asked = server(200, { items: [{ identity: "ß/?" }] });
+  const rest = new REST("t");
+  assert.deepEqual(await rest.explain("a/b", "ß/?"), { identity: "ß/?" });
+  await rest.mute("a/b", "?x", "TR_1", true);
+  await rest.waiting("a b");
+  await rest.admit("r", "eve#1", "WT_1");
+  assert.deepEqual(asked.map(([method, path, body]) => [method, path, body]), [
+    ["GET", "/v1/rooms/a%2Fb/explain?identity=%C3%9F%2F%3F", ""],
+    ["POST", "/v1/rooms/a%2Fb/participants/%3Fx/tracks/TR_1/mute", '{"muted":true}'],
+    ["GET", "/v1/rooms/a%20b/waiting", ""],
+    ["POST", "/v1/rooms/r/participants/eve%231/admit", '{"waiting":"WT_1"}'],
+  ]);
+  assert.ok(asked.every(([, , , authorization]) => authorization === "Bearer t"));
 });
 
-test("neighbours are explained together, a hundred at a time, also where a page ends early", async () => {
-  const present = Array.from({ length: 250 }, (_, index) => `p${String(index).padStart(3, "0")}`);
-  const isAsked = ({ identity }) => identity >= "p010" && identity < "p240";
-  for (const [longest, pages] of [[Infinity, 3], [30, 8]]) {
-    const asked = server(present, longest);
-    assert.equal((await new REST("t").explain("r", inOrder(present), isAsked)).length, 230);
-    assert.equal(asked.length, pages);
-  }
+test("one who has left is no longer explained", async () => {
+  server(200, { items: [] });
+  assert.equal(await new REST("t").explain("r", "ada"), undefined);
 });
 
-test("one who has joined since the list was made takes no one's place for long", async () => {
-  const people = inOrder(["ada", "cid", "dan"]);
-  server(["ada", "bob", "cid", "dan"]);
-  assert.deepEqual(names(await new REST("t").explain("r", people, ({ identity }) => identity === "cid")), ["bob"]);
-  server(["ada", "dan"]);
-  assert.deepEqual(names(await new REST("t").explain("r", people, ({ identity }) => identity === "dan")), ["dan"]);
+test("a thumbnail is its bytes, with what the headers say of them", async () => {
+  server(200, "bytes", { "roost-codec": "vp8", "roost-width": "640", "roost-height": "360", "roost-time": "2026-05-04T12:00:00.000Z" });
+  const { bytes, ...found } = await new REST("t").thumbnail("r", "ada", "TR_1");
+  assert.deepEqual(found, { codec: "vp8", width: 640, height: 360, time: "2026-05-04T12:00:00.000Z" });
+  assert.equal(Buffer.from(bytes).toString(), "bytes");
+});
+
+test("a refusal says its status, its type and what was wrong; no answer says that", async () => {
+  server(409, { type: "urn:roost:problem:no-thumbnail", title: "No", detail: "it is muted" });
+  await assert.rejects(new REST("t").thumbnail("r", "ada", "TR_1"), { status: 409, type: "no-thumbnail", message: "it is muted" });
+  server(502, "<html>");
+  await assert.rejects(new REST("t").close("r"), { status: 502, type: "" });
+  globalThis.fetch = async () => { throw new TypeError("no way"); };
+  await assert.rejects(new REST("t").close("r"), { status: 0 });
+});
+
+test("what has nothing to say is no fault", async () => {
+  server(204, null);
+  assert.equal(await new REST("t").close("r"), null);
+});
+
+test("every page of a list is read, and no more than is wanted", async () => {
+  const all = Array.from({ length: 25 }, (_, index) => index);
+  const limits = [];
+  const page = async ({ limit, after }) => {
+    limits.push(limit);
+    const first = after ? Number(after) : 0;
+    const items = all.slice(first, first + Math.min(limit, 10));
+    return { items, ...(first + items.length < all.length && { next: String(first + items.length) }) };
+  };
+  assert.deepEqual(await REST.upTo(1000, page), { items: all, hasMore: false });
+  assert.deepEqual(limits, [1000, 990, 980]);
+  assert.deepEqual(await REST.upTo(12, page), { items: all.slice(0, 12), hasMore: true });
 });

@@ -11,6 +11,8 @@ const { Call } = await import(`${process.env.PAGES}/call.js`);
 const { element } = await import(`${process.env.PAGES}/elements.js`);
 const { Screen } = await import(`${process.env.PAGES}/screen.js`);
 const { Stage } = await import(`${process.env.PAGES}/tiles.js`);
+const { learn } = await import(`${process.env.PAGES}/words.js`);
+await learn("call");
 
 class FakeTrack extends EventTarget {
   enabled = true;
@@ -33,7 +35,8 @@ async function sharing(context) {
   const tracks = [new FakeTrack("video"), new FakeTrack("audio")];
   navigator.mediaDevices.getDisplayMedia = async () => new MediaStream(tracks);
   const call = new Call();
-  new Screen(call, new Stage(element("stage"), tileTemplate));
+  const stage = new Stage(element("stage"), tileTemplate);
+  new Screen(call, stage);
   await call.join("r", "me");
   context.after(() => {
     call.leave();
@@ -41,7 +44,7 @@ async function sharing(context) {
   });
   element("screen").dispatchEvent(new Event("click"));
   await settled();
-  return { server, tracks, sections: FakeConnection.last.getTransceivers().filter(({ direction }) => direction !== "recvonly") };
+  return { server, stage, tracks, sections: FakeConnection.last.getTransceivers().filter(({ direction }) => direction !== "recvonly") };
 }
 
 test("a screen is sent sharp: as detail from the first picture on, in one encoding of its full size", async (context) => {
@@ -64,6 +67,21 @@ test("a screen is sent in the best codec that all take, still in one encoding", 
   await settled();
   const [{ active, codec, scalabilityMode }, ...more] = sender.encodings;
   assert.deepEqual([active, codec.mimeType, scalabilityMode, more.length], [true, "video/VP9", undefined, 0]);
+});
+
+test("one's own screen is a card by which it is stopped, and shows nothing of itself", async (context) => {
+  const { server, stage, tracks } = await sharing(context);
+  const tile = stage.find("own screen");
+  assert.equal(tile.stream ?? null, null);
+  const card = tile.element.children.at(-1);
+  assert.ok(card.children.some(({ name, textContent }) => name === "p" && textContent === "You're sharing your screen"));
+  const button = card.children.find(({ name }) => name === "button");
+  assert.equal(button.textContent, "Stop sharing");
+  button.dispatchEvent(new Event("click"));
+  await settled();
+  assert.ok(tracks.every(({ isStopped }) => isStopped));
+  assert.deepEqual(server.heard("offer").at(-1).tracks, []);
+  assert.equal(stage.find("own screen"), undefined);
 });
 
 test("a screen that is stopped is stopped for good, with its sound", async (context) => {

@@ -192,12 +192,67 @@ test("what the server refuses for good is not said all the time, and again with 
   assert.deepEqual(await asked(), [[filling("ada"), off("bob")]]);
 });
 
-test("a hundred tiles are said in as many messages as the server takes", async (context) => {
+test("a hundred tiles are said in as many messages as the server takes, and nothing is asked for those of other pages", async (context) => {
   const names = Array.from({ length: 100 }, (_, index) => `p${index}`);
-  const { asked, filling } = await calling(context, ...names);
+  const { asked, filling, stage, tile } = await calling(context, ...names);
+  const wanted = () => names.map((name) => (tile(name).isAway ? off(name) : filling(name)));
   const said = await asked();
   assert.deepEqual(said.map(({ length }) => length), [64, 36]);
-  assert.deepEqual(said.flat(), names.map(filling));
+  assert.deepEqual(said.flat(), wanted());
+  const [first, { pages }] = [names.filter((name) => !tile(name).isAway), stage.view];
+  assert.ok(pages > 1 && first.length < 50 && first.length * pages >= 100, `${first.length} on each of ${pages}`);
+  assert.equal(first[0], "p0");
+  stage.look({ page: 1 });
+  const turned = (await asked()).flat();
+  assert.ok(first.every((name) => tile(name).isAway));
+  assert.deepEqual(turned, wanted().filter(({ track, quality }) => !quality || first.includes(track.slice(3))));
+});
+
+test("nothing is asked for pictures that one doesn't want, and all of them when one does again", async (context) => {
+  const { asked, filling, stage, tile } = await calling(context, "ada", "bob");
+  await asked();
+  stage.declines = true;
+  assert.deepEqual(await asked(), [[off("ada"), off("bob")]]);
+  assert.ok(["ada", "bob"].every((name) => tile(name).element.getAttribute("aria-label").includes("Incoming video is off")));
+  stage.declines = false;
+  assert.deepEqual(await asked(), [[filling("ada"), filling("bob")]]);
+  assert.ok(["ada", "bob"].every((name) => tile(name).element.getAttribute("aria-label") === name));
+});
+
+test("what is shown in a window of its own is asked for in the larger of its sizes, and behind another tab too", async (context) => {
+  const { asked, filling, stage, tile } = await calling(context, "ada", "bob");
+  await asked();
+  const outside = { tile: tile("bob"), maxWidth: 384, maxHeight: 1024 };
+  assert.ok(filling("bob").maxWidth > 384 && filling("bob").maxHeight < 1024);
+  Object.assign(stage, { outside });
+  stage.layout();
+  assert.deepEqual(await asked(), [[{ ...filling("bob"), maxHeight: 1024 }]]);
+  hide(true);
+  assert.deepEqual(await asked(), [[off("ada"), { track: "TR_bob", maxWidth: 384, maxHeight: 1024 }]]);
+  stage.outside = null;
+  stage.layout();
+  assert.deepEqual(await asked(), [[off("bob")]]);
+});
+
+test("who speaks comes to the first page for the one that was silent for longest, once it isn't a cough", async (context) => {
+  const names = Array.from({ length: 60 }, (_, index) => `p${index}`);
+  const { asked, stage, tile } = await calling(context, ...names);
+  await asked();
+  stage.hear([tile("p1")]);
+  pass(1);
+  stage.hear([tile("p0")]);
+  pass(1000);
+  assert.ok(tile("p59").isAway);
+  stage.hear([tile("p59")]);
+  pass(900);
+  stage.hear([]);
+  pass(2000);
+  assert.ok(tile("p59").isAway, "a cough");
+  stage.hear([tile("p59")]);
+  pass(1000);
+  assert.ok(!tile("p59").isAway && tile("p2").isAway && !tile("p0").isAway && !tile("p1").isAway);
+  const said = (await asked()).flat();
+  assert.deepEqual(said.map(({ track, quality }) => [track, quality ?? "shown"]), [["TR_p2", "off"], ["TR_p59", "shown"]]);
 });
 
 test("a session that is joined again is asked for what is shown", async (context) => {

@@ -21,6 +21,7 @@ final class TestServer: Sendable {
     events: EventLog.Limits = EventLog.Limits(), journal: (any RoomJournal)? = nil,
     clock: StandingClock? = nil,
     wallSeconds: (@Sendable () -> Int)? = nil, pause: (@Sendable (Duration) async throws -> Void)? = nil,
+    keyFrame: (@Sendable (TrackKey) async -> KeyFrame?)? = nil,
     explain: (@Sendable (MediaQuestion, Duration) async -> [WorkerExplanation?])? = nil
   ) throws {
     engine = try MediaEngine(
@@ -33,6 +34,7 @@ final class TestServer: Sendable {
     var port = MediaPort(engine)
     if let pause { port.pause = pause }
     if let explain { port.explain = explain }
+    if let keyFrame { port.keyFrame = { track, _, _ in await keyFrame(track) } }
     let media = MediaPlane(
       port, candidates: [SocketAddress(ipv4: 127, 0, 0, 1, port: engine.port)],
       verification: .always, peerLimit: peers, clock: now)

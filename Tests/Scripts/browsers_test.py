@@ -18,8 +18,8 @@ from limits import LimitedTest  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BROWSERS = ROOT / "Tests/Browsers"
-# Pictures for the README are made by it, and nothing is shown.
-MAKES_PICTURES = {"call_picture"}
+# Pictures for the documentation are made by them, and nothing is shown.
+MAKES_PICTURES = {"call_picture", "pictures"}
 
 sys.path.insert(0, str(BROWSERS))
 LOADER = importlib.machinery.SourceFileLoader("browsers_run", str(BROWSERS / "run"))

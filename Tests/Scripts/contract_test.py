@@ -76,7 +76,7 @@ class ContractTest(LimitedTest):
         for cases, status in re.findall(r"case ((?:\.\w+,?\s*)+):\s*(\d+)", refusals):
             found |= {(status, types[case]) for case in re.findall(r"\.(\w+)", cases)}
         tokens = (ROOT / "Sources/AccessTokens/AccessTokenRefusal.swift").read_text()
-        found |= {("403" if name in ("token-not-for-this", "token-removed") else "401", name)
+        found |= {("403" if name in ("token-not-for-this", "token-removed", "token-revoked") else "401", name)
                   for name in re.findall(r'"(token-[\w-]+)"', tokens)}
         section = "\n".join((ROOT / "docs" / page).read_text().split("\n## Errors\n", 1)[1].split("\n## ", 1)[0]
                             for page in ("rest.md", "calls.md"))

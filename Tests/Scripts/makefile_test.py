@@ -26,7 +26,7 @@ class MakefileTest(LimitedTest):
 
     def test_make_test_runs_every_part(self):
         commands = self.commands("test")
-        for part in ["scripts/install test", "scripts/check-format", "scripts/check-imports", "Tests/Scripts",
+        for part in ["scripts/install test", "scripts/check-format", "scripts/check-imports", "scripts/check-contrast", "Tests/Scripts",
                      "scripts/accept.d/simulation", "Tests/Server", "Tests/Clients", "Tests/Docs", "Tests/Browsers/run"]:
             self.assertIn(part, commands)
 

@@ -20,7 +20,7 @@ class PagesTest(LimitedTest):
             for path in (ROOT / "Sources/Gateway/Pages").iterdir():
                 if path.suffix in (".js", ".html"):
                     text = path.read_text()
-                    pathlib.Path(folder, path.name).write_text(text.replace('from "/', 'from "./'))
+                    pathlib.Path(folder, path.name).write_text(text.replace('from "/', 'from "./').replace('import("/', 'import("./'))
             pathlib.Path(folder, "package.json").write_text('{"type": "module"}')
             done = subprocess.run(["node", "--test", str(ROOT / "Tests/Pages" / name)], capture_output=True, text=True,
                                   timeout=60, env={**os.environ, "PAGES": folder, "SCHEMA": str(ROOT / "docs/signalling.schema.json")})
@@ -28,6 +28,18 @@ class PagesTest(LimitedTest):
 
     def test_charts(self):
         self.run_node("chart.mjs")
+
+    def test_chat(self):
+        self.run_node("chat.mjs")
+
+    def test_devices(self):
+        self.run_node("devices.mjs")
+
+    def test_followed_streams(self):
+        self.run_node("follow.mjs")
+
+    def test_history_of_participants(self):
+        self.run_node("history.mjs")
 
     def test_initials_and_hues(self):
         self.run_node("initials.mjs")
@@ -38,6 +50,9 @@ class PagesTest(LimitedTest):
     def test_messages(self):
         self.run_node("messages.mjs")
 
+    def test_playback(self):
+        self.run_node("playback.mjs")
+
     def test_publications(self):
         self.run_node("publication.mjs")
 
@@ -47,6 +62,9 @@ class PagesTest(LimitedTest):
     def test_room(self):
         self.run_node("room.mjs")
 
+    def test_room_names(self):
+        self.run_node("roomname.mjs")
+
     def test_screens(self):
         self.run_node("screen.mjs")
 
@@ -55,6 +73,15 @@ class PagesTest(LimitedTest):
 
     def test_sizes(self):
         self.run_node("sizes.mjs")
+
+    def test_waiting(self):
+        self.run_node("waiting.mjs")
+
+    def test_watches(self):
+        self.run_node("watches.mjs")
+
+    def test_words(self):
+        self.run_node("words.mjs")
 
 
 if __name__ == "__main__":

@@ -95,7 +95,7 @@ class Client:
     @staticmethod
     def target(template, names):
         """The path with what stands for its names."""
-        for name, value in ({"room": "demo", "identity": "none", "track": "TR_none", "recording": "RC_none", "session": "none", "call": NO_CALL, "device": "phone", "person": "zoe"} | names).items():
+        for name, value in ({"room": "demo", "identity": "none", "track": "TR_none", "recording": "RC_none", "invitation": "IV_none", "session": "none", "call": NO_CALL, "device": "phone", "person": "zoe"} | names).items():
             template = template.replace(f"{{{name}}}", urllib.parse.quote(value, safe=""))
         return template
 

@@ -1,7 +1,9 @@
 """What the server says of itself at /openapi.json, held to what it answers: every operation, right and wrong, by validators that
 others wrote."""
 
+import asyncio
 import base64
+import contextlib
 import copy
 import json
 import pathlib
@@ -14,6 +16,7 @@ from limits import LimitedTest
 from metrics_test import scrape, total
 from openapi_client import CALLS, HERE, Client, Exchanges
 from roost import Roost, get, token
+from signaller import hear, say
 from still_disk import still_disk
 
 OFFERS = HERE.parent / "Fixtures/sdp"
@@ -25,6 +28,8 @@ RESTART = FRAGMENT + "a=ice-ufrag:another\r\na=ice-pwd:anotheranotheranotheranot
 BODIES = {
     "createRoom": {"name": "demo", "metadata": "m", "maxParticipants": 9, "emptyTimeout": 60, "departureTimeout": 60},
     "changeRoom": {"metadata": "changed", "departureTimeout": 30, "maxParticipants": None},
+    "admitParticipant": {"waiting": "WT_none"}, "makeInvitation": {"ttl": 60, "uses": 9, "grants": {"canPublish": None}},
+    "openInvitation": {"invitation": "none", "name": "Eve"},
     "changeParticipant": {"name": "A", "metadata": "m", "attributes": {"a": "b"},
                           "permissions": {"canPublishSources": ["camera", "microphone"], "canPublishData": None}},
     "muteTrack": {"muted": True},
@@ -36,6 +41,11 @@ STREAM = {"accept": "text/event-stream"}
 EVERYTHING = {"roomCreate": True, "roomList": True, "roomAdmin": True}
 # What may stay unseen of what is described: an answer by the name that it has there, and why.
 UNSEEN = {"Late": "the server takes a minute without an answer, which no request brings about; LimitTests in HTTPServerTests sees it"}
+
+
+# Whether it is seen is chance: of a track that none has looked at, a key frame may come within two seconds, or not; ThumbnailRESTTests and
+# RoomThumbnailTests see both.
+PERHAPS = {("showThumbnail", "503")}
 
 
 def boss(room="*", identity="boss", **more):
@@ -51,6 +61,23 @@ def drains(roost):
     """Asks it to stop, and waits until it knows; a second signal ends it."""
     roost.signal()
     recording_parts.until(lambda: roost.get("/readyz").status == 503)
+
+
+@contextlib.contextmanager
+def someone_waiting(roost, identity, room):
+    """A session at the native door that waits to be let in."""
+    async def begin():
+        ws = await roost.connect(room)
+        await say(ws, type="auth", token=token(identity, room))
+        await hear(ws, "waiting")
+        return ws
+
+    with asyncio.Runner() as runner:
+        ws = runner.run(begin())
+        try:
+            yield
+        finally:
+            runner.run(ws.close())
 
 
 def may_stay_unseen(exchanges, names=tuple(UNSEEN)):
@@ -76,6 +103,7 @@ class OpenAPITest(LimitedTest):
                 recording_parts.published(child)
                 self.recordings(client, pathlib.Path(folder))
                 self.participants(client)
+            self.at_the_door(client)
             for door in DOORS:
                 self.sessions(client, door)
             self.events(client)
@@ -90,7 +118,7 @@ class OpenAPITest(LimitedTest):
         described, seen = ({(operation, status) for operation, status in verdict[each] if operation in self.exchanges.operations}
                            for each in ("described", "seen"))
         self.assertEqual(set(self.exchanges.operations) - {operation for operation, _ in seen}, set(), "never asked")
-        self.assertEqual(described - seen, may_stay_unseen(self.exchanges), "described and never seen")
+        self.assertEqual(described - seen - PERHAPS, may_stay_unseen(self.exchanges), "described and never seen")
         print(f"\n  {len(self.exchanges.all)} answers, {len(seen)} of {len(described)} statuses of "
               f"{len(self.exchanges.operations)} operations", flush=True)
 
@@ -121,7 +149,9 @@ class OpenAPITest(LimitedTest):
 
     def nothing_there(self, client):
         for name, _, body in self.each("404"):
-            if name not in OFFER:
+            if name == "streamStatistics":
+                client.ask(name, 404, boss(), query="?room=none", problem="room-not-found")
+            elif name not in OFFER:
                 client.ask(name, 404, boss("demo" if name[-4:] in DOORS else "*"), body=body, **{"if-match": "*"} if name[-4:] in DOORS else {})
         client.ask("openWhep", 404, boss("demo"), OFFER["openWhep"], "?track=TR_none", problem="track-not-found")
 
@@ -134,6 +164,8 @@ class OpenAPITest(LimitedTest):
         page = client.ask("listRooms", 200, boss(), query="?limit=1").json
         self.assertEqual(client.ask("listRooms", 200, boss(), query=f"?limit=1&after={page['next']}").json["items"][0]["name"], "other")
         client.ask("listRooms", 400, boss(), query="?limit=0", problem="query")
+        client.ask("listRooms", 400, boss(), query="?sort=beauty", problem="query")
+        self.assertEqual(client.ask("listRooms", 200, boss(), query="?sort=-created&search=OTH").json["items"][0]["name"], "other")
         client.ask("showRoom", 200, boss())
         client.ask("changeRoom", 200, boss(), BODIES["changeRoom"])
         client.ask("changeRoom", 200, boss(), BODIES["changeRoom"], kind="application/json")
@@ -144,6 +176,7 @@ class OpenAPITest(LimitedTest):
     def participants(self, client):
         ada = {"identity": "ada"}
         client.ask("listParticipants", 200, boss(), query="?limit=1")
+        client.ask("listParticipants", 200, boss(), query="?sort=-received&search=a")
         client.ask("listParticipants", 400, boss(), query="?after=*", problem="query")
         tracks = client.ask("showParticipant", 200, boss(), names=ada).json["tracks"]
         client.ask("showParticipant", 400, boss(), names={"identity": "*"}, problem="identity")
@@ -159,11 +192,50 @@ class OpenAPITest(LimitedTest):
         page = client.ask("explainRoom", 200, boss(), query="?limit=100").json
         self.assertTrue(any(each["subscriptions"] for each in page["items"]), page)
         client.ask("explainRoom", 400, boss(), query="?limit=101", problem="query")
+        one = client.ask("explainRoom", 200, boss(), query="?identity=ada").json
+        self.assertEqual([each["identity"] for each in one["items"]], ["ada"])
+        sound, picture = (next(each["id"] for each in tracks if each["kind"] == kind) for kind in ("audio", "video"))
+        client.ask("showThumbnail", 409, boss(), names=ada | {"track": sound}, problem="no-thumbnail")
+        # Where none is kept yet, the next may be more than two seconds away.
+        recording_parts.until(lambda: client.send("GET", f"/v1/rooms/demo/participants/ada/tracks/{picture}/thumbnail", boss()).status == 200)
+        client.ask("showThumbnail", 429, boss(), names=ada | {"track": picture}, problem="rate-limited")
         client.ask("showFlight", 200, boss(), names=ada)
         path = "/v1/rooms/demo/participants/ada/flight"
         recording_parts.until(lambda: client.send("GET", path, boss()).status == 429)
         client.ask("closeWhep", 200, token("viewer"), names={"session": answer.headers["location"].rsplit("/", 1)[1]})
         client.ask("removeParticipant", 204, boss(), names=ada)
+
+    def at_the_door(self, client):
+        """Of a room of its own, which asks and keeps messages."""
+        room, host = {"room": "asking"}, token("host", "asking", roomAdmin=True)
+        terms = {"topics": ["chat"], "max": 5, "seconds": 60}
+        client.ask("createRoom", 201, boss(), {"name": "asking", "admission": True, "locked": False, "dataHistory": terms})
+        client.ask("changeRoom", 200, boss(), {"dataHistory": None, "locked": None, "admission": True}, names=room)
+        client.ask("changeRoom", 400, boss(), {"dataHistory": terms | {"max": 201}}, names=room, problem="body")
+        with someone_waiting(client.roost, "guest", "asking"):
+            page = client.ask("listWaiting", 200, boss(), names=room).json
+            self.assertEqual([each["identity"] for each in page["items"]], ["guest"])
+            names = room | {"identity": "guest"}
+            client.ask("changeRoom", 200, boss(), {"locked": True}, names=room)
+            client.ask("admitParticipant", 403, boss(), names=names, problem="room-locked")
+            client.ask("changeRoom", 200, boss(), {"locked": False, "maxParticipants": 1}, names=room)
+            client.ask("openWhip", 201, host, OFFER["openWhip"], names=room)
+            client.ask("admitParticipant", 503, boss(), names=names, problem="full")
+            client.ask("changeRoom", 200, boss(), {"maxParticipants": None}, names=room)
+            client.ask("admitParticipant", 204, boss(), {"waiting": page["items"][0]["id"]}, names=names)
+            client.ask("admitParticipant", 404, boss(), names=names, problem="participant-not-found")
+            client.ask("changeParticipant", 200, boss(), {"handRaised": False}, names=names)
+        for door in DOORS:
+            client.ask(f"open{door}", 403, token("cam", "asking"), OFFER[f"open{door}"], names=room, problem="admission-required")
+        made = client.ask("makeInvitation", 201, host, BODIES["makeInvitation"], names=room).json
+        client.ask("makeInvitation", 400, host, {"ttl": 1}, names=room, problem="body")
+        client.ask("makeInvitation", 403, host, {"ttl": 60, "grants": {"canUpdateOwnMetadata": True}}, names=room, problem="not-allowed")
+        opened = client.ask("openInvitation", 200, None, {"invitation": made["invitation"]}).json
+        client.ask("openInvitation", 400, None, {"name": "Eve"}, problem="body")
+        client.ask("listInvitations", 200, host, names=room)
+        client.ask("endInvitation", 204, host, names=room | {"invitation": made["id"]})
+        client.ask("endInvitation", 404, host, names=room, problem="invitation-not-found")
+        client.ask("openWhip", 403, opened["token"], OFFER["openWhip"], names=room, problem="token-revoked")
 
     def recordings(self, client, folder):
         made = client.ask("startRecording", 201, boss(), {}).json
@@ -232,23 +304,32 @@ class OpenAPITest(LimitedTest):
         for name in ("listRoomEvents", "listEvents"):
             client.ask(name, 400, boss(), problem="last-event-id", **STREAM | {"last-event-id": "x"})
             client.ask(name, 410, boss(), problem="events-gone", **STREAM | {"last-event-id": "RM_none:1" if name == "listRoomEvents" else strange})
+        client.ask("streamStatistics", 400, boss(), query="?every=1", problem="query")
         of_room = client.later("listRoomEvents", 200, boss(), **STREAM)
         of_all = client.later("listEvents", 200, boss(), **STREAM)
-        read_by(client.roost, 2)
+        of_server = client.later("streamStatistics", 200, boss(), query="?limit=1&sort=-sent&every=5", **STREAM)
+        of_people = client.later("streamStatistics", 200, boss(), query="?room=demo&search=a&sort=loss", **STREAM)
+        read_by(client.roost, 4)
+        # Until both have said something.
+        time.sleep(0.5)
         client.ask("closeRoom", 204, boss())
         self.assertIn("roomFinished", of_room.result().body.decode())
+        people = of_people.result().body.decode()
+        self.assertIn("event: room", people)
+        self.assertIn("roomFinished", people)
         over = client.ask("listRoomEvents", 200, boss(), query="?limit=1").json
         client.ask("listRoomEvents", 204, boss(), **STREAM | {"last-event-id": f"{over['roomId']}:{over['lastEvent']}"})
         # With somebody in a room it waits, and says so.
         client.ask("openWhip", 201, token("cam", "other"), OFFER["openWhip"], names={"room": "other"})
         drains(client.roost)
-        for name in ("createRoom", *OFFER, "listEvents"):
+        streams = ("listEvents", "streamStatistics")
+        for name in ("createRoom", *OFFER, *streams):
             client.ask(name, 503, boss("other") if name in OFFER else boss(), BODIES.get(name), names={"room": "other"}, problem="draining",
-                      **STREAM if name == "listEvents" else {})
+                      **STREAM if name in streams else {})
         client.roost.signal()
-        said = of_all.result().body.decode()
-        self.assertIn("event: draining", said)
-        self.assertIn("serverShutdown", said)
+        for said in (of_all.result().body.decode(), of_server.result().body.decode()):
+            self.assertIn("event: draining", said)
+            self.assertIn("serverShutdown", said)
 
     # MARK: servers that have less
 
@@ -257,7 +338,7 @@ class OpenAPITest(LimitedTest):
             client = Client(self.exchanges, roost)
             client.ask("createRoom", 201, boss(), {"name": "demo"})
             for name, _, body in self.each("409"):
-                if name not in OFFER:
+                if "Recording" in name:
                     client.ask(name, 409, boss(), body, problem="recording-off")
 
     def small(self):
@@ -298,11 +379,16 @@ class OpenAPITest(LimitedTest):
             client = Client(self.exchanges, roost)
             for room in ("demo", "closed"):
                 client.ask("createRoom", 201, boss(), {"name": room})
+            links = [client.ask("makeInvitation", 201, token("host", roomAdmin=True), {"ttl": 60}).json for _ in range(2)]
             other = sqlite3.connect(f"{folder}/roost.db", isolation_level=None)
             other.execute("BEGIN IMMEDIATE")
             waiting = [client.later(name, 503, boss(), body, names={"room": room}, problem="not-stored") for name, room, body in (
                 ("createRoom", "demo", {"name": "new"}), ("changeRoom", "demo", BODIES["changeRoom"]), ("closeRoom", "closed", None),
                 ("removeParticipant", "demo", None))]
+            host = token("host", roomAdmin=True)
+            waiting += [client.later(name, 503, text, body, names={"invitation": links[1]["id"]}, problem="not-stored") for name, text, body in (
+                ("makeInvitation", host, BODIES["makeInvitation"]), ("endInvitation", host, None),
+                ("openInvitation", None, {"invitation": links[0]["invitation"]}))]
             for each in waiting:
                 each.result()
             other.execute("ROLLBACK")

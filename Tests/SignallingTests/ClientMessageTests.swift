@@ -135,6 +135,23 @@ struct ClientMessageTests {
       #"{"type":"data","payload":"","destinations":[\#(String(repeating: #""e","#, count: 256))"e"]}"#,
       .field("destinations", .tooLong(256), id: nil)
     ),
+    (#"{"type":"hand"}"#, .field("raised", .missing, id: nil)),
+    (#"{"type":"hand","raised":1,"id":3}"#, .field("raised", .expected("true or false"), id: RequestID(3))),
+    (
+      #"{"type":"hand","raised":false,"participant":""}"#,
+      .field("participant", .expected("a participant's id"), id: nil)
+    ),
+    (
+      #"{"type":"hand","raised":false,"participant":"\#(long(65))"}"#,
+      .field("participant", .tooLong(64), id: nil)
+    ),
+    (#"{"type":"admit"}"#, .field("waiting", .missing, id: nil)),
+    (#"{"type":"admit","waiting":""}"#, .field("waiting", .expected("an id of one that waits"), id: nil)),
+    (#"{"type":"admit","waiting":"\#(long(65))"}"#, .field("waiting", .tooLong(64), id: nil)),
+    (
+      #"{"type":"admit","waiting":"WT_1","allowed":"no"}"#,
+      .field("allowed", .expected("true or false"), id: nil)
+    ),
   ])
   func `what is no message is refused by its first wrong field, and what is wrong with it`(
     text: String, reason: MessageError

@@ -29,6 +29,17 @@ struct SchemaTests {
     joined.pingInterval = 20
     return joined
   }()
+  /// Of a host, in a room that asks.
+  static let hosting = {
+    var hosting = joined
+    hosting.room = RoomBody(id: "RM_1", name: "r", recorded: true, admission: true, locked: true)
+    hosting.participant.hand = "2026-05-04T12:01:00.000Z"
+    hosting.waiting = [
+      WaiterBody(id: "WT_1", identity: "i", name: "Eve", since: "t", until: "t"),
+      WaiterBody(id: "WT_2", identity: "j", since: "t", until: "t"),
+    ]
+    return hosting
+  }()
   static let resumed = {
     var resumed = ServerMessage.Resumed(
       lastEvent: 9, slots: [Slot(mid: "1", track: nil), Slot(mid: "2", track: "TR_1")],
@@ -77,6 +88,8 @@ struct SchemaTests {
           participant: .named(PublisherBody(id: "PA_1", identity: "i", name: $0)), track: track))
     }
     + [.stream(StreamBody(track: "TR_1", state: .active))]
+    + asking
+    + ends
     + explanations
     + publications
     + shared
@@ -91,6 +104,34 @@ struct SchemaTests {
         codecs: [TakenCodec(payloadType: 98, codec: "VP9")])),
     .publish(ServerMessage.Publish(track: "TR_1", layers: [], codecs: [])),
   ]
+
+  /// Of rooms that ask their hosts, and keep messages.
+  private static let asking: [ServerMessage.Content] =
+    [
+      .joined(hosting), .waiting(.init(until: "2026-05-04T12:10:00.000Z", pingInterval: 20)),
+      .history(.init(messages: [])),
+      .history(
+        .init(messages: [
+          KeptMessageBody(
+            from: "PA_1", identity: "i", name: "Ada", topic: "t", payload: [1, 2, 3], time: "t"),
+          KeptMessageBody(from: nil, identity: nil, name: nil, topic: "t", payload: [], time: "t"),
+        ])),
+      .event(
+        EventBody(
+          id: 1, time: "t", room: "r", roomId: "RM_1", type: .roomUpdated,
+          settings: RoomSettingsBody(admission: true, locked: false))),
+      .event(
+        EventBody(
+          id: 1, time: "t", room: "r", roomId: "RM_1", type: .participantWaiting,
+          waiting: WaiterBody(id: "WT_1", identity: "i", name: "Eve", since: "t", until: "t"))),
+    ]
+
+  private static let ends: [ServerMessage.Content] = WaitingEndReason.allCases.map {
+    .event(
+      EventBody(
+        id: 1, time: "t", room: "r", roomId: "RM_1", type: .waitingEnded,
+        waiting: WaiterBody(id: "WT_1", identity: "i", since: "t", until: "t", reason: $0)))
+  }
 
   private static let shared: [ServerMessage.Content] =
     ["ada", nil].map { sender in
@@ -135,7 +176,7 @@ struct SchemaTests {
     ]
     + contents.filter { content in
       switch content {
-      case .joined, .resumed, .answer, .explain, .pong, .error, .closed: true
+      case .joined, .waiting, .resumed, .answer, .explain, .pong, .error, .closed: true
       default: false
       }
     }.map { ServerMessage($0, id: RequestID(7)) }
@@ -237,6 +278,8 @@ struct SchemaTests {
     #"{"type":"data","payload":"aGk=","topic":"t","reliable":false,"destinations":["eve"]}"#,
     #"{"type":"view","tracks":[{"track":"TR_1","quality":"low","maxWidth":1,"maxHeight":2,"maxFrameRate":3,"priority":0}]}"#,
     #"{"type":"subscribe","track":"TR_1","quality":"off","priority":255}"#, #"{"type":"view","tracks":[]}"#,
+    #"{"type":"hand","raised":true,"id":1}"#, #"{"type":"hand","raised":false,"participant":"PA_1"}"#,
+    #"{"type":"admit","waiting":"WT_1"}"#, #"{"type":"admit","waiting":"WT_1","allowed":false}"#,
     #"{"type":"leave","reason":"r"}"#, #"{"type":"ping"}"#,
     #"{"type":"session.event","sid":"s","event":{"id":"e","type":"t"}}"#,
     #"{"type":"session.event","sid":"s","event":{"id":"e","type":"t","data":[1.50,{"a":null}]}}"#,

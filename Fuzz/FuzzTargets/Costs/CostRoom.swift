@@ -41,6 +41,7 @@ final class CostRoom {
     let media = CostMedia()
     port.post = { media.note($0) }
     port.recording = { _, _ in nil }
+    port.keyFrame = { _, _, _ in nil }
     port.explain = { question, _ in [media.answer(question)] }
     directory = RoomDirectory(
       media: MediaPlane(

@@ -9,12 +9,12 @@ final class MessageCosts {
   /// `offer again` is the second time of what was accepted; `malformed` is no message at all.
   static let kinds = [
     "auth", "resume", "offer", "offer again", "candidate", "subscribe", "unsubscribe", "view", "mute",
-    "update", "data",
+    "update", "data", "hand", "admit",
     "explain", "session.event", "ping", "leave", "unknown", "malformed",
   ]
   /// What leaves the session as another than it was.
   private static let changing: Set = [
-    "auth", "resume", "offer", "offer again", "subscribe", "unsubscribe", "view", "update",
+    "auth", "resume", "offer", "offer again", "subscribe", "unsubscribe", "view", "update", "hand",
     "leave",
   ]
   /// What even the shortest message is charged, and the shortest offer.
@@ -110,7 +110,7 @@ final class MessageCosts {
   /// What that kind needs to have been agreed on, and no more.
   private static func offer(before kind: String) -> CostOffer? {
     switch kind {
-    case "offer", "offer again", "update": nil
+    case "offer", "offer again", "update", "hand", "admit": nil
     case "mute", "leave": CostOffer(sends: 2, receives: 0)
     default: CostOffer(sends: 0, receives: 16)
     }

@@ -6,7 +6,7 @@ import Rooms
 
 /// HTTP requests to the doors of a room with people in it, each counted from the request as it was parsed to its answer.
 ///
-/// `Bearer $` is a token that may do everything; in the target `$0` and `$1` stand for tracks of `p0`.
+/// `Bearer $` is a token that may do everything, `Bearer +` one that joins the room and runs it; in the target `$0` and `$1` stand for tracks of `p0`.
 final class RequestCosts {
   private static let operations: [(method: HTTPMethod, path: String)] = [
     (.get, "/openapi.json"), (.get, "/v1/rooms"), (.post, "/v1/rooms"), (.get, "/v1/rooms/{room}"),
@@ -14,10 +14,14 @@ final class RequestCosts {
     (.get, "/v1/rooms/{room}/participants/{identity}"), (.patch, "/v1/rooms/{room}/participants/{identity}"),
     (.delete, "/v1/rooms/{room}/participants/{identity}"),
     (.post, "/v1/rooms/{room}/participants/{identity}/tracks/{track}/mute"), (.post, "/v1/rooms/{room}/data"),
+    (.get, "/v1/rooms/{room}/participants/{identity}/tracks/{track}/thumbnail"),
+    (.get, "/v1/rooms/{room}/waiting"), (.post, "/v1/rooms/{room}/participants/{identity}/admit"),
+    (.post, "/v1/rooms/{room}/invitations"), (.get, "/v1/rooms/{room}/invitations"),
+    (.delete, "/v1/rooms/{room}/invitations/{invitation}"), (.post, "/v1/invitations/open"),
     (.get, "/v1/rooms/{room}/participants/{identity}/flight"), (.get, "/v1/rooms/{room}/explain"),
     (.post, "/v1/rooms/{room}/recordings"), (.get, "/v1/rooms/{room}/recordings"),
     (.get, "/v1/rooms/{room}/recordings/{recording}"), (.delete, "/v1/rooms/{room}/recordings/{recording}"),
-    (.get, "/v1/rooms/{room}/events"), (.get, "/v1/events"),
+    (.get, "/v1/rooms/{room}/events"), (.get, "/v1/events"), (.get, "/v1/statistics"),
     (.get, "/v1/rooms/{room}/connect"),
     (.post, "/dev/token"), (.get, "/"),
   ]
@@ -30,14 +34,21 @@ final class RequestCosts {
   private var room: CostRoom
   private var tracks: [String] = []
   private let admin: String
+  private let host: String
 
   init(others: Int) {
     self.others = others
     var grants = Grants()
     (grants.roomCreate, grants.roomList, grants.roomAdmin) = (true, true, true)
+    grants.canSubscribe = true
     grants.room = "*"
     admin = AccessToken(
       apiKey: "key", identity: nil, expires: CostRoom.now + 600, issuedAt: CostRoom.now, grants: grants
+    ).signed(secret: CostRoom.keys["key"] ?? "")
+    grants = .join(CostRoom.name)
+    grants.roomAdmin = true
+    host = AccessToken(
+      apiKey: "key", identity: "host", expires: CostRoom.now + 600, issuedAt: CostRoom.now, grants: grants
     ).signed(secret: CostRoom.keys["key"] ?? "")
     room = CostRoom(others: others, slots: 2)
     findTracks()
@@ -150,8 +161,12 @@ final class RequestCosts {
       undo.body = Array(#"{"muted":false}"#.utf8)
     case (.patch, "/v1/rooms/r"):
       undo = request
-      undo.body = Array(
-        #"{"metadata":null,"emptyTimeout":null,"departureTimeout":null,"maxParticipants":null}"#.utf8)
+      let names = [
+        "metadata", "emptyTimeout", "departureTimeout", "maxParticipants", "admission", "locked",
+        "dataHistory",
+      ]
+      undo.body = Array("{\(names.map { "\"\($0)\":null" }.joined(separator: ","))}".utf8)
+    case (.post, let path) where path.hasSuffix("/invitations"): return true
     case (.post, _), (.get, _), (.head, _), (.options, _): return false
     default: return true
     }
@@ -165,7 +180,8 @@ final class RequestCosts {
     }
     var headers = HTTPHeaders()
     for (name, value) in given.headers.fields {
-      headers.add(name, value == "Bearer $" ? "Bearer \(admin)" : value)
+      let token = ["Bearer $": admin, "Bearer +": host][value]
+      headers.add(name, token.map { "Bearer \($0)" } ?? value)
     }
     request.headers = headers
     return request

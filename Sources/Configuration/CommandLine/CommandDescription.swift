@@ -129,6 +129,9 @@ extension CommandDescription {
       Flag(name: "create", value: nil, help: "Allow creating and deleting rooms."),
       Flag(name: "list", value: nil, help: "Allow listing rooms."),
       Flag(name: "admin", value: nil, help: "Allow administering the --room, or every room with --room '*'."),
+      Flag(
+        name: "thumbnails", value: nil,
+        help: "With --admin: allow single pictures of tracks, of which their rooms hear."),
       Flag(name: "key", value: "KEY", help: "The API key to sign with."),
       Flag(
         name: "secret", value: "SECRET",

@@ -21,6 +21,7 @@ extension TokenRequest {
     create = flags.has("create")
     list = flags.has("list")
     admin = flags.has("admin")
+    thumbnails = flags.has("thumbnails")
     link = flags["link"]
     json = flags.has("json")
     if let seconds = try flags.time("valid-for", least: 1, such: "90s, 30m, 6h or 7d") { validFor = seconds }
@@ -37,6 +38,7 @@ extension TokenRequest {
     if admin, room == nil {
       throw flags.wrong("--admin needs the --room to administer; --room '*' is every room")
     }
+    if thumbnails, !admin { throw flags.wrong("--thumbnails is for those who --admin a room") }
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.everyRoomJoined) { return }
     #endif

@@ -19,6 +19,8 @@ public struct TokenRequest: Equatable, Sendable {
   public var create = false
   public var list = false
   public var admin = false
+  /// Who administers may look at single pictures, too.
+  public var thumbnails = false
   /// The page's address; a link to it is printed instead of the bare token.
   public var link: String?
   /// An object with the token, and the link, rather than one of them as text.

@@ -20,6 +20,9 @@ extension WorkerCore {
             request: entry.pointee.lastRequest))
       }
     }
+    for track in question.published where feeds.findPublished(track) != nil {
+      answer.layers[track] = feeds.groups.layers(of: track)
+    }
     return answer
   }
 

@@ -52,7 +52,7 @@ extension WorkerCore {
   }
 
   /// Passed on to the worker that has the peer, by its home.
-  private mutating func passOn(_ message: WorkerMessage, of key: PeerKey, mayDrop: Bool = false) {
+  mutating func passOn(_ message: WorkerMessage, of key: PeerKey, mayDrop: Bool = false) {
     guard let owner = routing.owner(of: key) else { return }
     if !exchange.mailboxes[owner].post(message, force: !mayDrop) { routing.counters.messagesDropped &+= 1 }
   }

@@ -5,12 +5,15 @@ public import Model
 public struct WorkerExplanation: Sendable {
   public var peers: [PeerExplanation] = []
   public var feeds: [FeedExplanation] = []
+  /// Of the published tracks that were asked about, those whose publishers are here.
+  public var layers: [TrackKey: TrackLayers] = [:]
 
   public init() {}
 
   mutating func add(_ other: WorkerExplanation) {
     peers += other.peers
     feeds += other.feeds
+    layers.merge(other.layers) { _, new in new }
   }
 }
 

@@ -55,6 +55,9 @@ struct PictureStart: BitwiseCopyable {
   /// When the last key frame came that may be shown.
   var lastKeyFrame: Instant? { keyFrame == .min ? nil : keyFrameAt }
 
+  /// The number of the last key frame's first packet, if it may be shown.
+  var first: Int64? { keyFrame == .min || incarnation == mutedIncarnation ? nil : keyFrame }
+
   /// The numbers from the last key frame on, if they are few enough to be sent at once.
   var range: ClosedRange<Int64>? {
     guard incarnation != mutedIncarnation, keyFrame != .min, keyFrame <= newest,

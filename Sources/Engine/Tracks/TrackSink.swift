@@ -9,7 +9,17 @@ internal import Synchronization
 package final class TrackSink: Sendable {
   package static let ringSize = 1 << 20
 
+  /// What comes first.
+  package enum Beginning: Equatable, Sendable {
+    /// Whatever comes next; a key frame is asked for.
+    case next
+    /// The last key frame, where all of it is kept; else what comes next, of which `asks` says whether a key frame is asked for.
+    /// Of a simulcast it is the encoding that costs least, at the worker that has the publisher: there is the history.
+    case kept(asks: Bool)
+  }
+
   package let track: TrackKey
+  let begins: Beginning
   let ring: CrossingRing
   private let wake: @Sendable () -> Void
   private let ended = Atomic<Bool>(false)
@@ -18,8 +28,12 @@ package final class TrackSink: Sendable {
   private let mapping = Mutex<ClockMapping?>(nil)
 
   /// - Parameter wake: called on the worker's thread at the end of a turn that brought something.
-  package init(_ track: TrackKey, ringSize: Int = TrackSink.ringSize, wake: @escaping @Sendable () -> Void) {
+  package init(
+    _ track: TrackKey, begins: Beginning = .next, ringSize: Int = TrackSink.ringSize,
+    wake: @escaping @Sendable () -> Void
+  ) {
     self.track = track
+    self.begins = begins
     self.wake = wake
     ring = CrossingRing(size: ringSize, headerSize: MemoryLayout<Crossing>.stride)
   }

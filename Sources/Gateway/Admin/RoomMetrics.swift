@@ -12,6 +12,8 @@ enum RoomMetrics {
     exposition.family("roost_rooms", .gauge, "Rooms.", [.init(counts.rooms)])
     exposition.family("roost_participants", .gauge, "Participants in rooms.", [.init(counts.participants)])
     exposition.family(
+      "roost_waiting", .gauge, "Sessions that wait to be let into a room.", [.init(counts.waiting)])
+    exposition.family(
       "roost_kept_events", .gauge, "Events of rooms that can be read again.", [.init(kept.events)])
     exposition.family(
       "roost_kept_event_bytes", .gauge, "Approximate memory of those events.", [.init(kept.bytes)])
@@ -40,6 +42,8 @@ enum RoomMetrics {
         .init(counts.refusedTooLarge, ("reason", "tooLarge")),
         .init(counts.refusedTooOften, ("reason", "tooOften")),
         .init(counts.refusedElsewhere, ("reason", "elsewhere")),
+        .init(counts.refusedLocked, ("reason", "locked")),
+        .init(counts.refusedNotAdmitted, ("reason", "notAdmitted")),
       ])
   }
 }

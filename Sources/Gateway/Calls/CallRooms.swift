@@ -82,7 +82,8 @@ public final class CallRooms: CallOutlet, RoomOverseer {
 
   func make(_ room: String) async {
     var settings = rooms.defaults
-    // The call says when it is over.
+    // The call says who is let in, and when it is over.
+    settings.admission = false
     settings.emptyTimeout = 86_400
     settings.departureTimeout = 86_400
     _ = try? await rooms.create(room, settings)

@@ -49,7 +49,7 @@ final class EventReader: HTTPBodySource {
       stream.look()
       while bytes.count < full {
         switch stream.next(circumstances(now, ending)) {
-        case .say(let line): write(line, to: &bytes)
+        case .say(let line): EventStreamWriter.write(line, to: &bytes)
         case .read(let position): read(position, &stream, into: &bytes, full: full, now: now)
         case .wait(let moment): return .wait(until: moment)
         case .end: return .end
@@ -70,17 +70,6 @@ final class EventReader: HTTPBodySource {
     do throws(AccessTokenRefusal) { try terms.permit() } catch { present.refusal = EventStreamEnd(error) }
     present.drainDeadline = terms.rooms.drainDeadline?.text
     return present
-  }
-
-  private func write(_ line: EventStream.Line, to bytes: inout [UInt8]) {
-    switch line {
-    case .opening: EventStreamWriter.write(comment: "roost", to: &bytes)
-    case .comment: EventStreamWriter.write(comment: "", to: &bytes)
-    case .draining(let deadline):
-      let data = StrictJSON.object(["deadline": .string(deadline)]).text
-      EventStreamWriter.write(type: "draining", data: data.utf8, to: &bytes)
-    case .end(let end): EventStreamWriter.write(type: "end", data: end.json.utf8, to: &bytes)
-    }
   }
 
   private func read(

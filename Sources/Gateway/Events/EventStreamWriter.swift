@@ -1,3 +1,5 @@
+internal import AccessTokens
+
 /// The fields of Server-Sent Events as they go over the wire (WHATWG HTML §9.2). A line ends with a line feed alone, and no value
 /// has one in it: ids and types are made here, and in JSON a line feed inside a text is written as an escape.
 enum EventStreamWriter {
@@ -28,6 +30,18 @@ enum EventStreamWriter {
     if !comment.isEmpty { bytes.append(contentsOf: " \(comment)".utf8) }
     bytes.append(lineFeed)
     bytes.append(lineFeed)
+  }
+
+  /// What is said beside events.
+  static func write(_ line: EventStream.Line, to bytes: inout [UInt8]) {
+    switch line {
+    case .opening: write(comment: "roost", to: &bytes)
+    case .comment: write(comment: "", to: &bytes)
+    case .draining(let deadline):
+      let data = StrictJSON.object(["deadline": .string(deadline)]).text
+      write(type: "draining", data: data.utf8, to: &bytes)
+    case .end(let end): write(type: "end", data: end.json.utf8, to: &bytes)
+    }
   }
 
   private static let lineFeed = UInt8(ascii: "\n")

@@ -13,7 +13,7 @@ struct DevelopmentDoor {
       return Problem.response(421, "host", "With --dev, only \(who) served")
     }
     guard request.headers.all("origin").allSatisfy({ isServed(origin: $0, host: host) }) else {
-      return Problem.response(403, "origin", "With --dev, only pages from this machine are served")
+      return Problem.origin("with --dev, only pages from this machine are")
     }
     return nil
   }

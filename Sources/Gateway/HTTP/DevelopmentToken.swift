@@ -11,7 +11,11 @@ enum DevelopmentToken {
     var name: String?
   }
 
-  private struct Answer: Encodable { let token: String }
+  private struct Answer: Encodable {
+    let token: String
+    /// By which others on the network reach the page; nil where none can.
+    let hosts: [String]?
+  }
 
   /// Seconds for which a token holds.
   static let lifetime = 6 * 3600
@@ -34,8 +38,9 @@ enum DevelopmentToken {
       apiKey: key, identity: wanted.identity, expires: configuration.now() + lifetime,
       issuedAt: configuration.now(), name: wanted.name, grants: .join(wanted.room)
     ).signed(secret: secret)
-    guard let body = try? JSONEncoder().encode(Answer(token: token)) else {
-      preconditionFailure("a string is always JSON")
+    let hosts = configuration.hosts.isEmpty ? nil : configuration.hosts
+    guard let body = try? JSONEncoder().encode(Answer(token: token, hosts: hosts)) else {
+      preconditionFailure("strings are always JSON")
     }
     var response = HTTPResponse(status: 200, type: "application/json", body: body)
     response.headers.add("cache-control", "no-store")

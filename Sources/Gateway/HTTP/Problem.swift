@@ -23,6 +23,11 @@ enum Problem {
     return response
   }
 
+  /// A page asks whose origin isn't allowed.
+  static func origin(_ detail: String) -> HTTPResponse {
+    response(403, "origin", "Pages of this origin are not served", detail: detail)
+  }
+
   static func notFound() -> HTTPResponse { response(404, "not-found", "Not found") }
 
   /// The server is about to stop. Another one, or this one started again, serves soon.

@@ -3,9 +3,11 @@
 export const kept = 60; // readings, one in two seconds
 export const [width, height] = [240, 56];
 
-/** A line from left to right through the readings that have a value; a gap where there is none. */
-export function path(readings, kind, most, now) {
-  const span = (kept - 1) * 2000;
+/**
+ * A line from left to right through the readings that have a value; a gap where there is none.
+ * @param {number} [span] ms that the chart is wide
+ */
+export function path(readings, kind, most, now, span = (kept - 1) * 2000) {
   let words = "";
   let isOpen = false;
   for (const reading of readings) {
@@ -21,9 +23,9 @@ export function path(readings, kind, most, now) {
   return words;
 }
 
-/** The top of the chart: the next of 1, 2, 5, 10 … above all that is shown, and 100 kbit/s at least. */
-export function top(readings, kinds) {
-  const most = Math.max(100_000, ...readings.flatMap((reading) => kinds.map((kind) => reading[kind] ?? 0)));
+/** The top of the chart: the next of 1, 2, 5, 10 … above all that is shown, and 100 kbit/s at least. @param {number} [least] instead of that */
+export function top(readings, kinds, least = 100_000) {
+  const most = Math.max(least, ...readings.flatMap((reading) => kinds.map((kind) => reading[kind] ?? 0)));
   const power = 10 ** Math.floor(Math.log10(most));
   return [1, 2, 5, 10].map((step) => step * power).find((each) => each >= most);
 }

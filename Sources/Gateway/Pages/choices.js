@@ -1,45 +1,54 @@
 // Which camera, microphone and speaker: lists in the lobby, menus in the call.
 
 import { element } from "/elements.js";
-import { Menu } from "/menu.js";
 import { mayPublish } from "/invitation.js";
-import { say } from "/notices.js";
+import { tell } from "/notices.js";
 import { query, remember, remembered } from "/visit.js";
+import { onLanguage, say } from "/words.js";
 
-const names = { camera: "Camera", microphone: "Microphone", speaker: "Speaker" };
-const kinds = Object.keys(names);
+const kinds = ["camera", "microphone", "speaker"];
 const canChooseSpeaker = "setSinkId" in HTMLMediaElement.prototype;
+/** Where the browser itself has the user choose a speaker, and names no other. */
+const asksForSpeaker = canChooseSpeaker && "selectAudioOutput" in (navigator.mediaDevices ?? {});
+const ask = "ask";
 
 export class Choices {
   #devices;
   #switches;
   #stage;
-  #menus;
+  #effects;
+  #menus = {}; // once there is a call
   /** What can be chosen of each kind. @type {Object<string, {id: string, text: string, isChosen: boolean}[]>} */
   #lists = { camera: [], microphone: [], speaker: [] };
   /** Kinds of which there are devices that the browser doesn't name before the user has allowed it. */
   #unnamed = new Set();
 
   /** @param {import("/devices.js").Devices} devices @param {import("/switches.js").Switches} switches
-   * @param {import("/tiles.js").Stage} stage */
-  constructor(devices, switches, stage) {
+   * @param {import("/tiles.js").Stage} stage @param {import("/effects.js").Effects} effects */
+  constructor(devices, switches, stage, effects) {
     this.#devices = devices;
     this.#switches = switches;
     this.#stage = stage;
-    const menu = (kind, groups) => {
-      element(`${kind}-more`).disabled = !mayPublish(kind) && !groups.includes("speaker");
-      return new Menu(element(`${kind}-more`), element(`${kind}-menu`), () => this.#groups(groups));
-    };
-    this.#menus = { camera: menu("camera", ["camera"]), microphone: menu("microphone", ["microphone", "speaker"]) };
+    this.#effects = effects;
     switches.choose = (kind) => {
       if (element("call").hidden) element(`${kind}-choice`).focus();
-      else this.#menus[kind].open();
+      else this.#menus[kind]?.open();
     };
     for (const kind of kinds) {
       element(`${kind}-choice`).addEventListener("change", ({ target }) => this.#choose(kind, target.value));
     }
     devices.addEventListener("change", () => this.show());
     devices.addEventListener("list", () => this.show());
+    onLanguage(() => this.show());
+  }
+
+  /** Makes the menus of the call. @param {typeof import("/menu.js").Menu} Menu which nothing needs before */
+  offerMenus(Menu) {
+    const menu = (kind, groups) => {
+      element(`${kind}-more`).disabled = !mayPublish(kind) && !groups.includes("speaker");
+      return new Menu(element(`${kind}-more`), element(`${kind}-menu`), () => this.#groups(groups));
+    };
+    this.#menus = { camera: menu("camera", ["camera"]), microphone: menu("microphone", ["microphone", "speaker"]) };
   }
 
   /** Brings lists and menus up to date. */
@@ -57,14 +66,21 @@ export class Choices {
     else this.#unnamed.delete(kind);
     const chosen = kind === "speaker" ? this.#listen(found)
       : this.#devices[kind]?.getSettings().deviceId ?? remembered[kind];
-    return found.map(({ deviceId: id, label }, index) =>
-      ({ id, text: label || `${names[kind]} ${index + 1}`, isChosen: id === chosen }));
+    const list = found.map(({ deviceId: id, label }, index) =>
+      ({ id, text: label || say("kind.numbered", { kind: say(`kind.${kind}`), count: index + 1 }), isChosen: id === chosen }));
+    return kind === "speaker" && asksForSpeaker ? this.#withAsking(list) : list;
+  }
+
+  #withAsking(list) {
+    const isChosen = list.every((each) => !each.isChosen);
+    const standard = list.length === 0 ? [{ id: "", text: say("choices.default"), isChosen }] : [];
+    return [...standard, ...list, { id: ask, text: say("choices.ask"), isChosen: false }];
   }
 
   /** Plays by the speaker that was chosen if it is there, else by the browser's own. @returns which it is */
   #listen(found) {
     const isThere = found.some(({ deviceId }) => deviceId === remembered.speaker);
-    if (!isThere && this.#stage.speaker) say("Your speaker was disconnected. Sound now plays on the default one.");
+    if (!isThere && this.#stage.speaker) tell(say("choices.speaker-lost"));
     this.#stage.speaker = isThere ? remembered.speaker : "";
     return isThere ? remembered.speaker : found[0]?.deviceId;
   }
@@ -83,26 +99,35 @@ export class Choices {
 
   /** What stands in a list with nothing in it. */
   #absence(kind) {
-    if (query.get("source") === "noise") return "Generated";
-    if (kind !== "speaker" && !mayPublish(kind)) return "Not allowed";
-    if (this.#devices.isOpening(kind)) return "Waiting for permission…";
-    if (this.#unnamed.has(kind)) return "Turn it on to choose";
-    return "None found";
+    if (query.get("source") === "noise") return say("choices.generated");
+    if (kind !== "speaker" && !mayPublish(kind)) return say("choices.forbidden");
+    if (this.#devices.isOpening(kind)) return say("choices.waiting");
+    if (this.#unnamed.has(kind)) return say("choices.unnamed");
+    return say("choices.none");
   }
 
   #groups(shown) {
     const groups = shown.map((kind) => ({
-      label: names[kind],
+      label: say(`kind.${kind}`),
       items: this.#lists[kind].map(({ id, text, isChosen }) =>
         ({ text, isChosen, choose: () => this.#choose(kind, id) })),
     })).filter(({ items }) => items.length > 0);
-    if (groups.length > 0) return groups;
     const [kind] = shown;
-    return [{ label: names[kind],
+    const items = this.#effects.items(kind);
+    if (items.length > 0 && groups.length > 0) groups.push({ label: say("effects.title"), items });
+    if (groups.length > 0) return groups;
+    return [{ label: say(`kind.${kind}`),
       items: [{ text: this.#absence(kind), isChosen: false, choose: () => this.#choose(kind, "") }] }];
   }
 
   async #choose(kind, id) {
+    if (kind === "speaker" && id === ask) {
+      try {
+        id = (await navigator.mediaDevices.selectAudioOutput()).deviceId;
+      } catch {
+        id = remembered.speaker ?? ""; // One has changed one's mind.
+      }
+    }
     // A camera that is off stays off: only the choice is kept.
     if (kind === "speaker" || !(this.#devices[kind] || this.#devices.wants[kind])) remember({ [kind]: id });
     else await this.#switches.open(kind, id);

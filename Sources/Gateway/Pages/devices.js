@@ -1,9 +1,7 @@
 // One's own camera and microphone: which they are, whether they are wanted and allowed, and what comes out of them.
 
-import { generatedMicrophone, generatedCamera } from "/generated.js";
-
 const picture = { width: { ideal: 1280 }, height: { ideal: 720 }, frameRate: { ideal: 30 } };
-const sound = { echoCancellation: true, noiseSuppression: true, autoGainControl: true };
+const sound = { echoCancellation: true, autoGainControl: true };
 const inputs = ["camera", "microphone"];
 const kinds = { camera: "videoinput", microphone: "audioinput", speaker: "audiooutput" };
 
@@ -27,14 +25,17 @@ export class Devices extends EventTarget {
   blocked = { camera: null, microphone: null };
 
   #generated;
+  #effects;
   #opening;
   #ear = null; // a copy of the microphone that hears while the microphone itself is muted
 
-  /** @param {{generated: boolean, wants: {camera: boolean, microphone: boolean}}} options
-   * `generated`: noise and a tone rather than devices. */
-  constructor({ generated, wants }) {
+  /** @param {{generated: boolean, wants: {camera: boolean, microphone: boolean}, effects?: {noise: boolean, blur: boolean}}} options
+   * `generated`: noise and a tone rather than devices. `effects`: whether noise is taken out of the sound, and whether what is behind
+   * one is blurred, where the camera can. */
+  constructor({ generated, wants, effects = { noise: true, blur: false } }) {
     super();
     this.#generated = generated;
+    this.#effects = { ...effects };
     this.wants = wants;
     // Until the user is asked, and has answered, nothing is known of what is wanted.
     this.#opening = new Set(inputs.filter((kind) => wants[kind]));
@@ -71,6 +72,52 @@ export class Devices extends EventTarget {
     return this.#ear;
   }
 
+  /** Whether an effect is wanted. @param {"noise" | "blur"} effect */
+  isWanted(effect) {
+    return this.#effects[effect];
+  }
+
+  /** Whether the camera blurs what is behind one, or leaves it, as the page says: some always do, most never. */
+  get canBlur() {
+    return (this.camera?.getCapabilities?.().backgroundBlur ?? []).length === 2;
+  }
+
+  /** Whether it looks away from oneself, as the one at the back of a phone does. */
+  get looksAway() {
+    return this.camera?.getSettings().facingMode === "environment";
+  }
+
+  /** Switches an effect on or off. @param {"noise" | "blur"} effect @throws what the browser throws; then all is as it was */
+  async apply(effect, isWanted) {
+    const before = this.#effects[effect];
+    this.#effects[effect] = isWanted;
+    try {
+      if (effect === "blur") await this.#blur(isWanted);
+      else await this.#suppress(isWanted);
+    } catch (error) {
+      this.#effects[effect] = before;
+      throw error;
+    } finally {
+      this.#changed();
+    }
+  }
+
+  async #blur(isWanted) {
+    if (this.canBlur) await this.camera.applyConstraints({ ...this.camera.getConstraints(), backgroundBlur: { exact: isWanted } });
+  }
+
+  async #suppress(isWanted) {
+    const { microphone } = this;
+    if (!microphone || this.#generated) return;
+    try {
+      await microphone.applyConstraints({ ...microphone.getConstraints(), noiseSuppression: isWanted });
+    } catch {
+      // Some can't while it is in use; it is opened again then.
+    }
+    if (this.microphone !== microphone || microphone.getSettings().noiseSuppression === isWanted) return;
+    await this.open("microphone", { id: microphone.getSettings().deviceId, exact: true });
+  }
+
   /** Says whether a kind is to be sent. A camera that isn't is let go, so that its light is off too; a microphone
    * only keeps silent. */
   want(kind, isWanted) {
@@ -89,7 +136,8 @@ export class Devices extends EventTarget {
   /**
    * Opens one of the two, or changes to another device of the kind.
    * @param {"camera" | "microphone"} kind
-   * @param {{id?: string, exact?: boolean}} device the browser's choice unless given; `exact`: no other will do
+   * @param {{id?: string, exact?: boolean, facing?: "user" | "environment"}} device the browser's choice unless given; `exact`: no
+   *   other will do; `facing`: a camera that looks that way
    * @throws what getUserMedia throws
    */
   async open(kind, device = {}) {
@@ -116,7 +164,7 @@ export class Devices extends EventTarget {
         return;
       }
       const stream = await navigator.mediaDevices.getUserMedia(
-        { ...constraints("camera", { id: ids.camera }), ...constraints("microphone", { id: ids.microphone }) });
+        { ...this.#constraints("camera", { id: ids.camera }), ...this.#constraints("microphone", { id: ids.microphone }) });
       this.#take("camera", stream.getVideoTracks()[0]);
       this.#take("microphone", stream.getAudioTracks()[0]);
     });
@@ -144,7 +192,15 @@ export class Devices extends EventTarget {
   async #open(kind, device) {
     if (this.#generated) return generate(kind);
     // A device that was chosen earlier may be gone: then another one is better than none.
-    return (await navigator.mediaDevices.getUserMedia(constraints(kind, device))).getTracks()[0];
+    return (await navigator.mediaDevices.getUserMedia(this.#constraints(kind, device))).getTracks()[0];
+  }
+
+  #constraints(kind, { id, exact = false, facing }) {
+    const device = id ? { deviceId: exact ? { exact: id } : { ideal: id } } : {};
+    if (kind === "microphone") return { audio: { ...sound, noiseSuppression: this.#effects.noise, ...device } };
+    if (facing) device.facingMode = { exact: facing };
+    if (this.#effects.blur) device.backgroundBlur = { ideal: true };
+    return { video: { ...picture, ...device } };
   }
 
   #take(kind, track) {
@@ -181,13 +237,9 @@ export class Devices extends EventTarget {
   }
 }
 
-function generate(kind) {
+async function generate(kind) {
+  const { generatedMicrophone, generatedCamera } = await import("/generated.js");
   return kind === "camera" ? generatedCamera() : generatedMicrophone();
-}
-
-function constraints(kind, { id, exact = false }) {
-  const device = id ? { deviceId: exact ? { exact: id } : { ideal: id } } : {};
-  return kind === "camera" ? { video: { ...picture, ...device } } : { audio: { ...sound, ...device } };
 }
 
 /** Says fifteen times a second how loud a track is, 0 to 1. @returns a function that ends it */

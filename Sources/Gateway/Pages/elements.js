@@ -1,5 +1,7 @@
 // Small things that every part of the page needs.
 
+import { say } from "/words.js";
+
 /** @param {string} id of an element of the page's own, which is always there */
 export const element = (id) => document.getElementById(id);
 
@@ -18,7 +20,18 @@ export function sign(name) {
   return svg;
 }
 
-/** A name in a sentence: it keeps its direction to itself. */
-export const isolated = (name) => `\u2068${name}\u2069`;
+/** Puts the focus on a button, or, where there is no room for it, on the one whose menu has it. */
+export function focusOn(button) {
+  (button.checkVisibility?.() === false ? element("more") : button).focus();
+}
 
-export const nameOf = (participant) => participant.name || participant.identity || "Someone";
+export const nameOf = (participant) => participant.name || participant.identity || say("all.someone");
+
+/** Fetches a style sheet that the page has had no need of. @param {string} name @returns {Promise<void>} once it holds */
+export function styled(name) {
+  const link = Object.assign(document.createElement("link"), { rel: "stylesheet", href: name });
+  return new Promise((done) => {
+    link.onload = link.onerror = () => done();
+    document.head.append(link);
+  });
+}

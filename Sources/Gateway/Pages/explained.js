@@ -2,8 +2,12 @@
 
 import { height, kept, path, top, width } from "/chart.js";
 import { text } from "/elements.js";
+import { milliseconds, percent, pixels, rate } from "/units.js";
+import { why } from "/why.js";
+import { say } from "/words.js";
 
-const lines = [["target", "may be sent"], ["estimated", "arrives"], ["bitrate", "sent of this track"]];
+const lines = ["target", "estimated", "bitrate"];
+const figures = [...lines, "layer", "loss", "round-trip"];
 
 /** One subscription on the page: drawn once, and changed with every reading. */
 class Entry {
@@ -23,18 +27,17 @@ class Entry {
     this.#reason = text("span", "", { className: "explained-reason" });
     caption.append(name, this.#reason);
     this.#chart = shape("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", preserveAspectRatio: "none", class: "chart" });
-    for (const [kind] of lines) {
+    for (const kind of lines) {
       this.#paths[kind] = shape("path", { class: `chart-${kind}`, "vector-effect": "non-scaling-stroke" });
       this.#chart.append(this.#paths[kind]);
     }
     this.#top = text("p", "", { className: "chart-top" });
     this.#top.setAttribute("aria-hidden", "true");
     const list = document.createElement("dl");
-    for (const [key, word, mark] of [["target", "Target", "chart-target"], ["estimated", "Arrives", "chart-estimated"],
-      ["bitrate", "Sent", "chart-bitrate"], ["layer", "Layer"], ["loss", "Loss"], ["roundTrip", "Round trip"]]) {
+    for (const key of figures) {
       const pair = document.createElement("div");
       this.#figures[key] = text("dd", "–");
-      pair.append(text("dt", word, mark ? { className: `key ${mark}` } : {}), this.#figures[key]);
+      pair.append(text("dt", say(`explained.${key}`), lines.includes(key) ? { className: `key chart-${key}` } : {}), this.#figures[key]);
       list.append(pair);
     }
     this.#list = list;
@@ -45,19 +48,20 @@ class Entry {
   take(subscription, transport, now) {
     const reading = { now, target: transport?.target, estimated: transport?.estimated, bitrate: subscription.bitrate };
     this.#readings = [...this.#readings, reading].slice(-kept);
-    this.#reason.textContent = sentence(subscription.text);
+    this.#reason.textContent = why(subscription, transport);
     const said = {
       target: rate(reading.target), estimated: rate(reading.estimated), bitrate: rate(reading.bitrate),
-      layer: layer(subscription.sent), loss: share(subscription.loss), roundTrip: milliseconds(subscription.roundTrip ?? transport?.roundTrip),
+      layer: layer(subscription.sent), loss: percent(subscription.loss), "round-trip": milliseconds(subscription.roundTrip ?? transport?.roundTrip),
     };
     for (const [key, words] of Object.entries(said)) this.#figures[key].textContent = words || "–";
     // Of what has no slot there is nothing to draw.
-    const isEmpty = this.#readings.every((each) => lines.every(([kind]) => each[kind] === undefined));
+    const isEmpty = this.#readings.every((each) => lines.every((kind) => each[kind] === undefined));
     for (const each of [this.#top, this.#chart, this.#list]) each.toggleAttribute("hidden", isEmpty);
-    const most = top(this.#readings, lines.map(([kind]) => kind));
+    const most = top(this.#readings, lines);
     this.#top.textContent = rate(most);
-    for (const [kind] of lines) this.#paths[kind].setAttribute("d", path(this.#readings, kind, most, now));
-    this.#chart.setAttribute("aria-label", lines.map(([kind, words]) => `${words}: ${said[kind] || "not known"}`).join(", "));
+    for (const kind of lines) this.#paths[kind].setAttribute("d", path(this.#readings, kind, most, now));
+    this.#chart.setAttribute("aria-label", say("explained.chart",
+      Object.fromEntries(lines.map((kind) => [kind, said[kind] || say("explained.unknown")]))));
   }
 }
 
@@ -102,23 +106,11 @@ export function isWorthShowing({ sent, reason }) {
   return sent !== undefined || !["best", "muted"].includes(reason);
 }
 
-function sentence(words) {
-  return words ? `${words[0].toUpperCase()}${words.slice(1)}.` : "";
-}
-
 function layer(sent) {
   if (!sent) return "";
-  const size = sent.width && sent.height ? `${sent.width}×${sent.height}` : sent.rid ?? `encoding ${sent.encoding}`;
-  return [size, sent.frameRate && `${sent.frameRate}/s`, `T${sent.temporal}`].filter(Boolean).join(", ");
+  const size = sent.width && sent.height ? pixels(sent.width, sent.height) : sent.rid ?? say("explained.encoding", { count: sent.encoding });
+  return [size, sent.frameRate && say("unit.frames", { count: sent.frameRate }), `T${sent.temporal}`].filter(Boolean).join(", ");
 }
-
-function rate(bits) {
-  if (bits === undefined) return "";
-  return bits >= 1e6 ? `${(bits / 1e6).toFixed(bits >= 1e7 ? 0 : 1)} Mbit/s` : `${Math.round(bits / 1000)} kbit/s`;
-}
-
-const share = (lost) => (lost === undefined ? "" : `${(lost * 100).toFixed(1)} %`);
-const milliseconds = (seconds) => (seconds === undefined ? "" : `${Math.round(seconds * 1000)} ms`);
 
 function shape(name, attributes) {
   const made = document.createElementNS("http://www.w3.org/2000/svg", name);

@@ -71,7 +71,7 @@ function reason({ permissions, tracks }, source, before) {
   return own.some(({ mutedByAdmin }) => mutedByAdmin) ? "muted" : null;
 }
 
-/** @param {import("/roost.js").Permissions} permissions */
+/** @param {import("/types.js").Permissions} permissions */
 export function isPermitted({ canPublish, canPublishSources }, source) {
   return canPublish && (!canPublishSources || canPublishSources.includes(source));
 }

@@ -1,17 +1,22 @@
-// The invitation: the access token that the page came with, what it says, and where it is kept.
+// The invitation: the access token that the page came with, or a link for many, which gives a token of one's own; what the token says, and
+// where it is kept.
 
-import { tokenFromAddress } from "/visit.js";
+import { invitationFromAddress, tokenFromAddress } from "/visit.js";
 
 const place = "roost-invitation";
 
 /** The tab keeps it, so that a reload goes on with it: until one leaves, and for the page's own address alone. */
-let token = tokenFromAddress ?? stored();
+const known = tokenFromAddress || invitationFromAddress ? null : stored();
+let token = tokenFromAddress ?? known?.token ?? null;
+/** What a link for many has in place of a token, until it is opened. */
+let secret = token === null ? invitationFromAddress ?? known?.secret ?? null : null;
 if (token) keep(token);
+else if (secret) store(JSON.stringify({ secret, address: address() }));
 
-/** What the token says; the server alone judges it. */
+/** What the token says that the page came with; the server alone judges it. */
 export const claims = token ? readClaims(token) : null;
 
-export const hasInvitation = token !== null;
+export const hasInvitation = token !== null || secret !== null;
 
 /** @returns {string | null} as the server renewed it last */
 export const invitation = () => token;
@@ -22,6 +27,31 @@ export function keep(renewed) {
   store(JSON.stringify({ token, address: address() }));
 }
 
+/**
+ * Has a link for many give a token, with an identity of one's own.
+ * @param {string} name what one is called
+ * @returns {Promise<string | null>} null where one came by no such link
+ * @throws with a `code`, as the errors of roost.js
+ */
+export async function openInvitation(name) {
+  if (secret === null) return null;
+  let answer;
+  try {
+    answer = await fetch("/v1/invitations/open", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ invitation: secret, name }),
+    });
+  } catch {
+    throw Object.assign(new Error(), { code: "unreachable" });
+  }
+  const body = await answer.json().catch(() => ({}));
+  if (!answer.ok) throw Object.assign(new Error(body.title), { code: body.type?.split(":").at(-1) });
+  secret = null;
+  keep(body.token);
+  return token;
+}
+
 /** The tab keeps it no longer; the page itself does until it is closed or loaded again. */
 export function forget() {
   store(null);
@@ -29,7 +59,7 @@ export function forget() {
 
 /** Whether the token lets one send that. @param {"camera" | "microphone" | "screen_share"} source */
 export function mayPublish(source) {
-  const { canPublish, canPublishSources } = claims?.video ?? {};
+  const { canPublish, canPublishSources } = (token && readClaims(token)?.video) || {};
   return canPublish !== false && (!canPublishSources?.length || canPublishSources.includes(source));
 }
 
@@ -44,7 +74,8 @@ export async function isNeeded() {
 
 // Another link into the same page changes nothing but what follows the #.
 addEventListener("hashchange", () => {
-  if (new URLSearchParams(location.hash.slice(1)).has("token")) location.reload();
+  const secrets = new URLSearchParams(location.hash.slice(1));
+  if (secrets.has("token") || secrets.has("invitation")) location.reload();
 });
 
 function address() {
@@ -54,7 +85,7 @@ function address() {
 function stored() {
   try {
     const kept = JSON.parse(sessionStorage.getItem(place));
-    return kept?.address === address() ? kept.token : null;
+    return kept?.address === address() ? kept : null;
   } catch {
     return null;
   }
@@ -69,7 +100,8 @@ function store(text) {
   }
 }
 
-function readClaims(text) {
+/** What a token says of its bearer. */
+export function readClaims(text) {
   try {
     const part = text.split(".")[1].replaceAll("-", "+").replaceAll("_", "/");
     return JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(part), (character) => character.charCodeAt(0))));

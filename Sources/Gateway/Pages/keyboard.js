@@ -1,25 +1,32 @@
-// Shortcuts of a single key, which can be switched off, and the help that lists them.
+// Shortcuts of a single key, which can be switched off. The help lists them: help.js.
 
 import { element } from "/elements.js";
-import { remember, remembered } from "/visit.js";
+import { remembered } from "/visit.js";
 
-const keys = { m: "microphone", v: "camera", s: "screen", i: "statistics-toggle", c: "invite", Q: "leave", "?": "help-open" };
+const keys = { m: "microphone", v: "camera", s: "screen", h: "hand", r: "react", p: "people-toggle", t: "chat-toggle",
+  i: "statistics-toggle", c: "invite", Q: "leave", "?": "help-open" };
 
-/** @param {import("/call.js").Call} call @param {import("/readings.js").Readings} readings */
-export function listenForKeys(call, readings) {
-  element("help-open").addEventListener("click", () => element("help").showModal());
-  element("single-keys").checked = remembered.keys !== false;
-  element("single-keys").addEventListener("change", (event) => remember({ keys: event.target.checked }));
+/** What keys do that have no button of their own. @type {Map<string, () => void>} */
+export const acts = new Map();
+
+/** What Escape closes: the first of these that is open. @type {{isOpen: boolean, close: () => void}[]} */
+export const panels = [];
+
+/** @param {import("/call.js").Call} call */
+export function listenForKeys(call) {
+  element("help-open").addEventListener("click", async () => (await import("/help.js")).openHelp());
   call.addEventListener("leave", () => element("help").close());
   document.addEventListener("keydown", (event) => {
-    if (element("call").hidden || element("help").open || event.ctrlKey || event.metaKey || event.altKey) return;
+    const hasModifier = event.ctrlKey || event.metaKey || event.altKey || event.isComposing;
+    if (element("call").hidden || document.querySelector("dialog[open]") || hasModifier) return;
     if (event.key === "Escape") {
       if (!element("notice").hidden) element("notice-close").click();
-      else if (readings.isOpen) readings.close();
+      else panels.find(({ isOpen }) => isOpen)?.close();
       return;
     }
     if (remembered.keys === false || event.repeat || event.target.closest("input, select, textarea")) return;
     const button = element(keys[event.key]);
     if (button && !button.hidden) button.click();
+    else acts.get(event.key)?.();
   });
 }

@@ -3,9 +3,11 @@
 import { meter } from "/devices.js";
 import { element } from "/elements.js";
 import { ending, joinProblem } from "/messages.js";
-import { hideNotice, notice } from "/notices.js";
-import { claims } from "/invitation.js";
+import { hideNotice, notice, tell } from "/notices.js";
+import { claims, hasInvitation } from "/invitation.js";
+import { roomName } from "/roomname.js";
 import { query, remember, remembered } from "/visit.js";
+import { choose, language, languages, onLanguage, say } from "/words.js";
 
 const longest = 128; // bytes, as the server has it
 
@@ -15,14 +17,15 @@ export class Lobby {
   #endMeter = null;
   #measured = null;
 
-  /** @param {import("/call.js").Call} call @param {import("/devices.js").Devices} devices */
-  constructor(call, devices) {
+  /** @param {import("/call.js").Call} call @param {import("/devices.js").Devices} devices @param {import("/tiles.js").Stage} stage */
+  constructor(call, devices, stage) {
     this.#call = call;
     this.#devices = devices;
-    element("room").value = claims?.video?.room ?? query.get("room") ?? remembered.room ?? "demo";
+    element("room").value = claims?.video?.room ?? query.get("room") ?? roomName();
     element("name").value = claims?.name ?? claims?.sub ?? query.get("name") ?? query.get("identity")
       ?? remembered.name ?? "";
-    element("room").readOnly = element("name").readOnly = claims !== null;
+    element("name").readOnly = claims !== null;
+    element("room").readOnly = hasInvitation;
     for (const id of ["name", "room"]) {
       check(element(id));
       element(id).addEventListener("input", () => check(element(id)));
@@ -33,6 +36,8 @@ export class Lobby {
     });
     for (const type of ["enter", "leave"]) call.addEventListener(type, () => this.#measure());
     devices.addEventListener("change", () => this.show());
+    element("speaker-test").addEventListener("click", () => this.#testSpeaker(stage.speaker));
+    this.#offerLanguages();
   }
 
   async join() {
@@ -42,16 +47,51 @@ export class Lobby {
     hideNotice();
     const button = element("join-button");
     button.disabled = true;
-    button.textContent = "Joining…";
+    button.textContent = say("lobby.joining");
     try {
       await this.#call.join(room, name);
-      if (!claims) remember({ name, room });
+      if (!claims) remember({ name });
     } catch (error) {
-      notice((error.end && ending(error.end)?.text) || joinProblem(error), { label: "Try again", action: () => this.join() });
+      this.#refused(error);
     } finally {
       button.disabled = false;
-      button.textContent = "Join";
+      button.textContent = say("lobby.join");
     }
+  }
+
+  #refused(error) {
+    const end = error.end ?? (error.reason && { reason: error.reason });
+    // One has given up waiting, which needs no words.
+    if (!end && error.code === "closed") return;
+    notice((end && ending(end)?.text) || joinProblem(error), { label: say("all.again"), action: () => this.join() });
+  }
+
+  async #testSpeaker(speaker) {
+    const button = element("speaker-test");
+    if (button.ariaDisabled === "true") return;
+    button.ariaDisabled = "true";
+    button.textContent = say("lobby.testing-speaker");
+    try {
+      const { playTones } = await import("/speaker-test.js");
+      await playTones(speaker);
+    } catch {
+      tell(say("device.speaker-refused"));
+    } finally {
+      button.ariaDisabled = null;
+      button.textContent = say("lobby.test-speaker");
+    }
+  }
+
+  #offerLanguages() {
+    const chosen = language();
+    const all = Object.hasOwn(languages, chosen) ? languages : { ...languages, [chosen]: chosen };
+    element("language").replaceChildren(...Object.entries(all).map(([key, name]) => (
+      Object.assign(new Option(name, key, key === chosen, key === chosen), { lang: key }))));
+    element("language").addEventListener("change", ({ target }) => choose(target.value));
+    onLanguage(() => {
+      for (const id of ["name", "room"]) check(element(id));
+      this.show();
+    });
   }
 
   /** The preview, and what one will be without. */
@@ -62,13 +102,18 @@ export class Lobby {
       preview.srcObject = camera ? new MediaStream([camera]) : null;
     }
     preview.hidden = !camera;
+    preview.classList.toggle("outward", this.#devices.looksAway);
     const isWaiting = (kind) => this.#devices.isOpening(kind);
-    element("preview-text").textContent = camera ? "" : isWaiting("camera") ? "Waiting for your camera…" : "Camera is off";
+    element("preview-text").textContent = camera ? "" : say(isWaiting("camera") ? "lobby.camera-waiting" : "lobby.camera-off");
     const isSilent = !this.#devices.isOn("microphone") && !isWaiting("microphone");
     const isUnseen = !this.#devices.isOn("camera") && !isWaiting("camera");
-    element("join-hint").textContent = !isSilent ? ""
-      : isUnseen ? "Your camera and microphone are off. You can watch and listen."
-        : "Your microphone is muted. Others can see you but not hear you.";
+    element("join-hint").textContent = !isSilent ? "" : say(isUnseen ? "lobby.unseen" : "lobby.silent");
+    const isMuted = !this.#devices.isOn("microphone");
+    const level = element("level");
+    level.toggleAttribute("data-muted", isMuted);
+    level.querySelector("use").setAttribute("href", `#icon-microphone${isMuted ? "-off" : ""}`);
+    if (isMuted) level.setAttribute("aria-valuetext", say("lobby.muted"));
+    else level.removeAttribute("aria-valuetext");
     this.#measure();
   }
 
@@ -78,14 +123,17 @@ export class Lobby {
     this.#endMeter?.();
     this.#endMeter = null;
     this.#measured = track;
-    element("level").value = 0;
-    if (track) {
-      this.#endMeter = meter(track, (level) => (element("level").value = this.#devices.wants.microphone ? level : 0));
-    }
+    this.#showLevel(0);
+    if (track) this.#endMeter = meter(track, (level) => this.#showLevel(this.#devices.wants.microphone ? level : 0));
+  }
+
+  #showLevel(level) {
+    element("level").querySelector("i").style.transform = `scaleY(${level.toFixed(2)})`;
+    element("level").setAttribute("aria-valuenow", String(Math.round(level * 100)));
   }
 }
 
 function check(field) {
   const isLong = new TextEncoder().encode(field.value.trim()).length > longest;
-  field.setCustomValidity(isLong ? "This is too long. Use fewer characters." : "");
+  field.setCustomValidity(isLong ? say("lobby.too-long") : "");
 }

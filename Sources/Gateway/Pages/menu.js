@@ -5,7 +5,8 @@ import { sign, text } from "/elements.js";
 /**
  * @typedef {object} Group
  * @property {string} label
- * @property {{text: string, isChosen: boolean, choose: () => void}[]} items
+ * @property {{text: string, isChosen?: boolean, choose: () => void, role?: string}[]} items `role`: `menuitemradio`, one of the group,
+ *   unless it is `menuitemcheckbox`, or `menuitem`, which does something
  */
 export class Menu {
   #button;
@@ -73,10 +74,10 @@ export class Menu {
     }));
   }
 
-  #item({ text: words, isChosen, choose }) {
+  #item({ text: words, isChosen, choose, role = "menuitemradio" }) {
     const button = Object.assign(document.createElement("button"), { type: "button", tabIndex: -1 });
-    button.setAttribute("role", "menuitemradio");
-    button.setAttribute("aria-checked", String(isChosen));
+    button.setAttribute("role", role);
+    if (role !== "menuitem") button.setAttribute("aria-checked", String(isChosen));
     button.append(sign("check"), text("span", words, { dir: "auto" }));
     button.addEventListener("click", () => {
       this.close();
@@ -86,7 +87,7 @@ export class Menu {
   }
 
   #items() {
-    return [...this.#element.querySelectorAll("[role=menuitemradio]")];
+    return [...this.#element.querySelectorAll("[role^=menuitem]")];
   }
 
   #pressed(event) {

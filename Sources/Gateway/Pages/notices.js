@@ -14,7 +14,7 @@ export function announce(words) {
 }
 
 /** For a moment, and by screen readers when they have time for it. */
-export function say(words) {
+export function tell(words) {
   const line = text("p", words);
   const status = element("status");
   status.append(line);

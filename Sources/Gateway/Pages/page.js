@@ -1,27 +1,27 @@
 // The page: puts its parts together and shows either the lobby or the call. Everything that people call themselves is set as
 // text only.
 
-import { Banner } from "/banner.js";
 import { Call } from "/call.js";
 import { Choices } from "/choices.js";
 import { Devices } from "/devices.js";
+import { Effects } from "/effects.js";
 import { element } from "/elements.js";
 import { listenForKeys } from "/keyboard.js";
 import { Lobby } from "/lobby.js";
 import { Hosts } from "/hosts.js";
 import { claims, forget, hasInvitation, isNeeded, mayPublish } from "/invitation.js";
 import { ending, joinProblem } from "/messages.js";
-import { hideNotice, hush, notice, say } from "/notices.js";
+import { hideNotice, hush, notice, tell } from "/notices.js";
 import { People } from "/people.js";
-import { Readings } from "/readings.js";
-import { Recorded } from "/recorded.js";
-import { Screen } from "/screen.js";
-import { Sizes } from "/sizes.js";
 import { Sending } from "/sending.js";
 import { Switches } from "/switches.js";
-import { Talk } from "/talk.js";
 import { Stage } from "/tiles.js";
 import { query, remembered } from "/visit.js";
+import { locale, say, translate } from "/words.js";
+
+const mostMissed = 500;
+
+translate();
 
 const wanted = (kind, before) => query.get("publish") !== "0" && mayPublish(kind) && before !== false;
 const devices = new Devices({
@@ -30,27 +30,37 @@ const devices = new Devices({
     camera: wanted("camera", remembered.wantsCamera),
     microphone: wanted("microphone", remembered.wantsMicrophone),
   },
+  effects: { noise: remembered.noise !== false, blur: remembered.blur === true },
 });
 const stage = new Stage(element("stage"), element("tile"));
 const call = new Call();
 const switches = new Switches(devices);
-const choices = new Choices(devices, switches, stage);
-const lobby = new Lobby(call, devices);
+const choices = new Choices(devices, switches, stage, new Effects(devices));
+const lobby = new Lobby(call, devices, stage);
 new People(call, stage);
 new Sending(call, devices, stage);
-new Screen(call, stage);
-new Banner(call, stage);
-new Recorded(call);
-new Sizes(call, stage);
 new Hosts(call, devices, switches);
-new Talk(call, devices, switches);
-listenForKeys(call, new Readings(call));
+listenForKeys(call);
+
+// What a call needs once it shows is fetched then; what comes before waits for it.
+let missed = [];
+let whole = null;
+call.on("joined", () => missed?.splice(0));
+for (const type of ["history", "data"]) {
+  call.on(type, (detail) => {
+    if (missed?.push([type, detail]) > mostMissed) missed.shift();
+  });
+}
+call.addEventListener("enter", () => {
+  whole ??= import("/in-call.js").then(({ complete }) => {
+    complete({ call, choices, devices, stage, switches, missed });
+    missed = null;
+  }, () => (whole = null));
+});
 
 call.addEventListener("enter", () => {
   view("call");
   element("call-room").textContent = call.roomName;
-  // An invitation is for one person: it can't be passed on.
-  element("invite").hidden = hasInvitation;
   document.title = `${call.roomName} – Roost`;
   if (!claims) {
     const address = new URL(location.href);
@@ -72,10 +82,28 @@ call.addEventListener("leave", ({ detail }) => {
   const end = ending(detail);
   // What ended for good isn't tried again by loading the page again.
   if (end && !end.again) forget();
-  if (!end) say("You left the call");
-  else if (end.again) notice(end.text, { label: "Rejoin", action: () => lobby.join() });
+  if (!end) tell(say("end.left"));
+  else if (end.again) notice(end.text, { label: say("end.rejoin"), action: () => lobby.join() });
   else notice(end.text);
 });
+
+// A host has to let one in: before the call, or again after the server has lost one.
+call.on("waiting", ({ until }) => {
+  if (call.hasEntered) {
+    tell(say("waiting.again"));
+    return;
+  }
+  view("waiting");
+  const time = new Date(until).toLocaleTimeString(locale(), { hour: "2-digit", minute: "2-digit" });
+  element("waiting-text").textContent = say("waiting.text", { room: call.roomName, time });
+  element("waiting").focus();
+});
+call.addEventListener("refuse", () => {
+  if (element("waiting").hidden) return;
+  view("lobby");
+  setTimeout(() => element("join-button").focus()); // Once it can be pressed again.
+});
+element("waiting-leave").addEventListener("click", () => call.leave());
 
 call.on("event", showPlace);
 call.on("connection", (state) => (document.body.dataset.connection = state));
@@ -84,31 +112,17 @@ element("leave").addEventListener("click", () => {
   forget();
   call.leave();
 });
-element("invite").addEventListener("click", invite);
 window.addEventListener("pagehide", () => call.leave());
 
 function view(name) {
   document.body.dataset.view = name;
-  for (const each of ["lobby", "call", "uninvited"]) element(each).hidden = name !== each;
+  for (const each of ["lobby", "waiting", "call", "uninvited"]) element(each).hidden = name !== each;
 }
 
 function showPlace() {
   const count = call.room.participants.size;
   element("place-room").textContent = call.roomName;
-  element("place-people").textContent = count === 0 ? "no one else is here" : `${count + 1} people`;
-}
-
-async function invite() {
-  const link = new URL("/", location.href);
-  link.searchParams.set("room", call.roomName);
-  const isHere = ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
-  try {
-    await navigator.clipboard.writeText(link.href);
-    say(isHere ? "Link copied. It works on this computer only: to invite others, start the server with --dev --lan."
-      : "Link copied");
-  } catch {
-    notice(`Copy this link: ${link.href}`);
-  }
+  element("place-people").textContent = count === 0 ? say("call.alone") : say("call.people", { count: count + 1 });
 }
 
 lobby.show();

@@ -1,8 +1,9 @@
 // The others: a tile for each, with what is known of it.
 
-import { isolated, nameOf } from "/elements.js";
+import { nameOf } from "/elements.js";
 import { absence } from "/messages.js";
-import { notice, say } from "/notices.js";
+import { notice, tell } from "/notices.js";
+import { say } from "/words.js";
 
 const groups = ["camera", "screen"];
 
@@ -46,17 +47,17 @@ export class People {
       for (const group of groups) this.#stage.setReconnecting(`${isOwn ? "own" : participant.id} ${group}`, isReconnecting);
     }
     if (isOwn) return;
-    const name = isolated(nameOf(participant));
+    const name = nameOf(participant);
     switch (type) {
       case "participant.joined":
-        say(`${name} joined`);
+        tell(say("call.joined", { name }));
         break;
       case "participant.left":
         for (const group of groups) this.#stage.remove(`${participant.id} ${group}`);
-        say(`${name} left`);
+        tell(say("call.left", { name }));
         return;
       case "track.published":
-        if (track.source === "screen_share") say(`${name} is sharing a screen`);
+        if (track.source === "screen_share") tell(say("call.shares", { name }));
         break;
       default:
     }
@@ -82,7 +83,7 @@ export class People {
     const screen = participant.tracks.find(({ source }) => source === "screen_share");
     if (!tile || !screen) return;
     tile.hasPicture = !screen.muted;
-    tile.note("paused", screen.muted ? "Screen sharing is paused" : "");
+    tile.note("paused", screen.muted ? say("tile.paused") : "");
   }
 
   async #play({ participant, group, stream, tracks }) {
@@ -98,8 +99,7 @@ export class People {
     if (picture) tile.note("absence", "");
     if (group === "screen") this.#showScreen(participant);
     if (await tile.play(stream, picture !== undefined && !picture.muted)) {
-      notice("Your browser needs a click before it plays sound.",
-        { label: "Turn on sound", action: () => this.#stage.playAll() });
+      notice(say("call.click"), { label: say("call.sound"), action: () => this.#stage.playAll() });
     }
   }
 
@@ -113,6 +113,7 @@ export class People {
   }
 
   #showSpeakers(speakers) {
+    this.#stage.hear(speakers.map(({ participant }) => this.#camera(participant)).filter(Boolean));
     const speaking = new Set(speakers.map(({ participant }) => participant));
     for (const id of [this.#call.room.me?.id, ...this.#call.room.participants.keys()]) {
       const tile = this.#camera(id);

@@ -4,33 +4,6 @@
  */
 
 /**
- * @typedef {object} Track what a participant sends
- * @property {string} id
- * @property {"audio" | "video"} kind
- * @property {"camera" | "microphone" | "screen_share" | "screen_share_audio" | "unknown"} source
- * @property {string} [name]
- * @property {boolean} muted no one gets it: its publisher or an administrator has muted it
- * @property {boolean} mutedByAdmin an administrator's mute stands, which the publisher can't lift
- * @property {boolean} encrypted its frames are encrypted end to end
- *
- * @typedef {object} Participant
- * @property {string} id of this session; a participant that joins again has another
- * @property {string} identity
- * @property {string} [name]
- * @property {string} [metadata]
- * @property {Object<string, string>} [attributes]
- * @property {Permissions} permissions
- * @property {Track[]} tracks
- *
- * @typedef {object} Permissions what a participant may do, now
- * @property {boolean} canPublish
- * @property {string[]} [canPublishSources] every source unless given
- * @property {boolean} canSubscribe
- * @property {boolean} canPublishData
- * @property {boolean} canUpdateOwnMetadata
- */
-
-/**
  * What a camera is sent in: the server gives each viewer the picture that its connection and its screen have room for. The best
  * comes first: of a small picture Chromium sends fewer, and leaves out those at the end.
  * @type {RTCRtpEncodingParameters[]}
@@ -95,22 +68,32 @@ export class Publication {
   muted = false;
   /** Whether its frames are encrypted end to end, by a transform of the page's on its sender. */
   encrypted = false;
+  /** As in a Track; the next offer says it. @type {string | undefined} */
   name;
+  /** What is played together with it. @type {MediaStream} */
+  stream;
+  /** As in a Track. @type {Source} */
+  source;
+  /** As in a Track. @type {"audio" | "video"} */
+  kind;
+  /** Its section of the connection; in another session another one. @type {RTCRtpTransceiver} */
+  transceiver;
   #change = Promise.resolve();
 
+  /** @internal */
   constructor(connection, track, stream, source) {
     this.stream = stream;
-    /** As in a Track. */
     this.source = source;
     this.kind = track.kind;
     this.transceiver = connection.addTransceiver(track, sending(stream, source));
   }
 
+  /** The name of its section; null before it was offered. @type {string | null} */
   get mid() {
     return this.transceiver.mid;
   }
 
-  /** @type {MediaStreamTrack | null} */
+  /** What is sent. @type {MediaStreamTrack | null} */
   get track() {
     return this.transceiver.sender.track;
   }
@@ -130,12 +113,13 @@ export class Publication {
   /**
    * Sends another track of the same kind from now on, or none, with no new offer. Where frames are encrypted end to end the server
    * hears of its size with the next one.
+   * @param {MediaStreamTrack | null} track
    */
   async replace(track) {
     await this.transceiver.sender.replaceTrack(track);
   }
 
-  /** Sends the same over another connection, where it becomes another track. */
+  /** Sends the same over another connection, where it becomes another track. @internal */
   moveTo(connection) {
     this.id = undefined;
     this.transceiver = connection.addTransceiver(this.track ?? this.kind, sending(this.stream, this.source));
@@ -146,6 +130,7 @@ export class Publication {
    * @param {{rid: string, active: boolean}[]} layers
    * @param {{payloadType: number, codec: string}[]} taken what everyone takes
    * @param {string[]} wanted codecs that are better than the first of the section, the best first
+   * @internal
    */
   advised(layers, taken, wanted) {
     const { sender } = this.transceiver;
@@ -167,7 +152,7 @@ export class Publication {
       .catch(() => {}); // Of a section that has ended.
   }
 
-  /** Looks up what the server calls it. @param {{mid: string, track: string}[]} tracks */
+  /** Looks up what the server calls it. @param {{mid: string, track: string}[]} tracks @internal */
   answered(tracks) {
     this.id ??= tracks.find(({ mid }) => mid !== null && mid === this.mid)?.track;
   }

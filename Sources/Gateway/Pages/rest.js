@@ -1,15 +1,18 @@
 // The REST interface, as far as administration needs it.
 
-/** What the server refused. `status`: as in HTTP; 0: there was no answer. */
+import { say } from "/words.js";
+
+/** What the server refused. `status`: as in HTTP; 0: there was no answer. `type`: of the problem, without what all of them begin with. */
 export class RESTError extends Error {
-  constructor(status, message) {
+  constructor(status, message = "", type = "") {
     super(message);
     this.status = status;
+    this.type = type;
   }
 }
 
-/** The longest page of explanations. */
-const explainedAtOnce = 100;
+/** The longest page of a list. */
+const longest = 1000;
 
 export class REST {
   #token;
@@ -19,46 +22,72 @@ export class REST {
     this.#token = token;
   }
 
+  /** @param {object} patch what is to be changed, as in `{locked: true}` @returns {Promise<object>} the room as it is now */
+  change(room, patch) {
+    return this.#ask("PATCH", inRoom(room), { body: patch });
+  }
+
+  close(room) {
+    return this.#ask("DELETE", inRoom(room));
+  }
+
   /** @returns {Promise<{items: object[], next?: string}>} `next` is the `after` of what follows */
-  rooms(query) {
-    return this.#ask("GET", "rooms", { query });
-  }
-
   participants(room, query) {
-    return this.#ask("GET", `rooms/${encodeURIComponent(room)}/participants`, { query });
+    return this.#ask("GET", `${inRoom(room)}/participants`, { query });
   }
 
-  /**
-   * What some of a room get, and why. The server explains a span of its list at a time, so those who stand beside each other are
-   * asked for together, and nothing is asked of the others.
-   * @param {{identity: string}[]} people as `participants` has them, in the order of the server
-   * @param {(person: object) => boolean} isAsked
-   * @returns {Promise<object[]>} there may be others, who have joined since; those who have left are missing
-   */
-  async explain(room, people, isAsked) {
-    const found = [];
-    for (let first = 0, end; first < people.length; first = end + 1) {
-      end = first;
-      while (end < people.length && isAsked(people[end])) end++;
-      if (end === first) continue;
-      const span = first > 0 ? { after: behind(people[first - 1].identity) } : {};
-      const { items } = await REST.upTo(end - first, (query) => (
-        this.#ask("GET", `rooms/${encodeURIComponent(room)}/explain`, { query: { ...span, ...query } })), explainedAtOnce);
-      found.push(...items);
-    }
-    return found;
+  participant(room, identity) {
+    return this.#ask("GET", participant(room, identity));
+  }
+
+  /** @param {object} permissions what is to be changed of them @returns {Promise<object>} the participant as it is now */
+  permit(room, identity, permissions) {
+    return this.#ask("PATCH", participant(room, identity), { body: { permissions } });
+  }
+
+  /** @returns {Promise<{items: object[]}>} who waits to be let in */
+  waiting(room) {
+    return this.#ask("GET", `${inRoom(room)}/waiting`);
+  }
+
+  /** @param {string} waiting the id of one who waits */
+  admit(room, identity, waiting) {
+    return this.#ask("POST", `${participant(room, identity)}/admit`, { body: { waiting } });
+  }
+
+  /** What one participant gets, and why. @returns {Promise<object | undefined>} undefined: it isn't there any more */
+  async explain(room, identity) {
+    return (await this.#ask("GET", `${inRoom(room)}/explain`, { query: { identity } })).items[0];
   }
 
   mute(room, identity, track, muted) {
-    return this.#ask("POST", `${participant(room, identity)}/tracks/${encodeURIComponent(track)}/mute`, { body: { muted } });
+    return this.#ask("POST", `${trackOf(room, identity, track)}/mute`, { body: { muted } });
   }
 
+  /** Also of one who waits, who is refused by it. */
   remove(room, identity) {
     return this.#ask("DELETE", participant(room, identity));
   }
 
+  /** The last key frame of a track, as its publisher sent it. */
+  async thumbnail(room, identity, track) {
+    const answer = await this.#fetch("GET", `${trackOf(room, identity, track)}/thumbnail`);
+    const [codec, width, height, time] = ["codec", "width", "height", "time"].map((name) => answer.headers.get(`roost-${name}`));
+    return { codec, width: Number(width), height: Number(height), time, bytes: await answer.arrayBuffer() };
+  }
+
+  /** The stream of figures. @param {object} query @param {{headers: object, signal: AbortSignal}} options as of `fetch` */
+  statistics(query, options) {
+    return this.#fetch("GET", "statistics", { query, ...options });
+  }
+
+  /** The stream of what happens in a room, from the oldest that is kept. @param {{headers: object, signal: AbortSignal}} options */
+  events(room, options) {
+    return this.#fetch("GET", `${inRoom(room)}/events`, options);
+  }
+
   /** Every page of a list, up to `most` items. @param {(query: object) => Promise<{items: object[], next?: string}>} page */
-  static async upTo(most, page, longest = 1000) {
+  static async upTo(most, page) {
     const items = [];
     let next;
     do {
@@ -70,29 +99,29 @@ export class REST {
   }
 
   /** @throws {RESTError} */
-  async #ask(method, path, { query, body } = {}) {
+  async #ask(method, path, options) {
+    const answer = await this.#fetch(method, path, options);
+    return answer.status === 204 ? null : answer.json().catch(() => null);
+  }
+
+  /** @returns {Promise<Response>} what was asked for @throws {RESTError} */
+  async #fetch(method, path, { query = {}, body, headers = {}, signal } = {}) {
     const url = new URL(`/v1/${path}`, location.origin);
-    for (const [name, value] of Object.entries(query ?? {})) url.searchParams.set(name, value);
-    const headers = { authorization: `Bearer ${this.#token}` };
-    if (body) headers["content-type"] = "application/json";
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+    const all = { ...headers, authorization: `Bearer ${this.#token}`, ...(body && { "content-type": "application/json" }) };
     let answer;
     try {
-      answer = await fetch(url, { method, headers, body: body && JSON.stringify(body) });
+      answer = await fetch(url, { method, headers: all, body: body && JSON.stringify(body), signal, cache: "no-store" });
     } catch {
-      throw new RESTError(0, "The server isn't responding. This page continues by itself when it does.");
+      throw new RESTError(0, say("rest.away"));
     }
-    if (answer.status === 204) return null;
+    if (answer.ok) return answer;
     const said = await answer.json().catch(() => null);
-    if (!answer.ok) throw new RESTError(answer.status, said?.detail ?? said?.title ?? `The server answered with status ${answer.status}`);
-    return said;
+    throw new RESTError(answer.status, said?.detail ?? said?.title ?? say("rest.status", { status: String(answer.status) }),
+      said?.type?.split(":").at(-1));
   }
 }
 
-/** The `after` of what follows a name, which is the server's own to read (base64url of its bytes). */
-function behind(name) {
-  return btoa(String.fromCharCode(...new TextEncoder().encode(name)))
-    .replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
-}
-
-const participant = (room, identity) =>
-  `rooms/${encodeURIComponent(room)}/participants/${encodeURIComponent(identity)}`;
+const inRoom = (room) => `rooms/${encodeURIComponent(room)}`;
+const participant = (room, identity) => `${inRoom(room)}/participants/${encodeURIComponent(identity)}`;
+const trackOf = (room, identity, track) => `${participant(room, identity)}/tracks/${encodeURIComponent(track)}`;

@@ -1,10 +1,11 @@
 // One's own screen, shared with the others.
 
-import { element } from "/elements.js";
+import { element, sign, text } from "/elements.js";
 import { isPermitted } from "/hosts.js";
 import { mayPublish } from "/invitation.js";
-import { deviceProblem, joinProblem, notPermitted, screenStopped } from "/messages.js";
-import { notice, say } from "/notices.js";
+import { deviceProblem, joinProblem, notPermitted } from "/messages.js";
+import { notice, tell } from "/notices.js";
+import { say } from "/words.js";
 
 export class Screen {
   #call;
@@ -25,9 +26,10 @@ export class Screen {
       if (participant?.id !== call.room.me?.id) return;
       this.#showPermission();
       const isOver = type === "track.unpublished" || (type === "track.muted" && track.mutedByAdmin);
-      if (isOver && track.source === "screen_share" && this.#stream) this.#stop(screenStopped);
+      if (isOver && track.source === "screen_share" && this.#stream) this.#stop(say("host.screen-stopped"));
       else if (track?.source === "screen_share_audio") this.#hearHost(track);
     });
+    if (call.hasEntered) this.#showPermission();
   }
 
   get #isPermitted() {
@@ -46,12 +48,12 @@ export class Screen {
     const publication = this.#publications.find((each) => each.id === id);
     if (!publication?.track || publication.track.enabled === !mutedByAdmin) return;
     publication.track.enabled = !mutedByAdmin;
-    say(mutedByAdmin ? "A host muted the sound of your screen" : "The sound of your screen can be heard again");
+    tell(say(mutedByAdmin ? "host.screen-muted" : "host.screen-unmuted"));
   }
 
   async #share() {
     if (!this.#isPermitted) {
-      say(notPermitted(["screen_share"]));
+      tell(notPermitted(["screen"]));
       return;
     }
     const { room } = this.#call;
@@ -82,7 +84,7 @@ export class Screen {
         return;
       }
       this.#publications = publications;
-      say("You're sharing your screen");
+      tell(say("screen.shared"));
     } catch (error) {
       if (this.#stream !== stream) return;
       notice(joinProblem(error));
@@ -98,7 +100,7 @@ export class Screen {
     if (this.#call.room) {
       this.#call.room.unpublish(this.#publications).catch(() => {});
       if (why) notice(why, { topic: "hosts" });
-      else say("You stopped sharing your screen");
+      else tell(say("screen.stopped"));
     }
     this.#publications = [];
     this.#show(false);
@@ -112,7 +114,19 @@ export class Screen {
     }
     const tile = this.#stage.tile("own screen", { own: true, group: "screen" });
     tile.show(this.#call.name, this.#call.room.me.identity);
-    tile.play(this.#stream, true);
+    tile.element.append(this.#card());
+  }
+
+  /** In place of the screen itself, which would show itself in itself, and so on. */
+  #card() {
+    const card = text("div", "", { className: "sharing" });
+    const stopping = text("button", say("layout.stop-sharing"), { type: "button", className: "stop-sharing" });
+    stopping.addEventListener("click", () => {
+      this.#stop();
+      element("screen").focus();
+    });
+    card.append(sign("screen"), text("p", say("screen.shared")), stopping);
+    return card;
   }
 }
 

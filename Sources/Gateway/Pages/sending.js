@@ -43,6 +43,7 @@ export class Sending {
       if (current) this.#own.removeTrack(current);
       if (camera) this.#own.addTrack(camera);
     }
+    tile.element.classList.toggle("outward", this.#devices.looksAway);
     tile.play(this.#own, camera !== null);
   }
 

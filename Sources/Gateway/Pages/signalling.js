@@ -7,9 +7,14 @@
  * @module signalling
  */
 
-/** Why the server refused something, or why there is no server. `code` is one of docs/signalling.md's, or
- * `unreachable`, `closed`, `declined`. `retry` says whether trying again can help: "never", "now" or "after". */
+/** Why the server refused something, or why there is no server. */
 export class RoostError extends Error {
+  /** One of docs/signalling.md's, or `unreachable`, `closed`, `declined`. @type {string} */
+  code;
+  /** Whether trying again can help. @type {"never" | "now" | "after"} */
+  retry;
+
+  /** @param {string} code @param {string} message @param {"never" | "now" | "after"} [retry] */
   constructor(code, message, retry = "never") {
     super(message);
     this.name = "RoostError";
@@ -21,25 +26,49 @@ export class RoostError extends Error {
 /** Milliseconds: the first pause before another socket is tried, the longest, and until one counts as not answering. */
 const pauses = { first: 100, longest: 4000, answer: 10_000 };
 
+/**
+ * What may follow each state.
+ *
+ * | state | |
+ * |---|---|
+ * | `idle` | there is no session, and none is asked for |
+ * | `joining` | a session is asked for: the token is fetched, the first socket opened |
+ * | `waiting` | the server waits for a host to let the participant in, over a socket that is open |
+ * | `open` | the session has a socket: messages come and go |
+ * | `lost` | the session's socket has broken; another is looked for |
+ * | `over` | nothing follows |
+ */
+const follows = {
+  idle: ["joining", "over"],
+  joining: ["waiting", "open", "idle", "over"],
+  waiting: ["open", "lost", "idle", "over"],
+  open: ["lost", "over"],
+  lost: ["waiting", "open", "over"],
+  over: [],
+};
+
 export class Signalling {
   #options;
   #listener;
+  #state = "idle";
+  #hasJoined = false; // once
   #socket = null;
+  #giveUp = null; // ends the wait for the socket that is being opened
   #token = null; // as the server renewed it
   #resumeToken = null;
   #lastEvent = 0;
   #nextRequest = 1;
   #waiting = new Map(); // request id → {message, resolve, reject}
   #alive = null;
+  #interval = 20; // seconds
   #lastHeard = 0;
   #ending = null; // what is known of the end before it has come
-  #isOver = false;
   #hurry = null;
 
   /**
    * @param {{url: string, room: string, token: string | (() => string | Promise<string>), patience: number}} options
-   * @param {object} listener is called in the order in which things come, with `joined(message)`, `resumed(message)`,
-   *   `message(message)`, `state("connected" | "reconnecting")` and, at last, `ended({reason, code?, error?})`
+   * @param {object} listener is called in the order in which things come, with `waiting(message)`, `joined(message)`,
+   *   `resumed(message)`, `message(message)`, `state("connected" | "reconnecting")` and, at last, `ended({reason, code?, error?})`
    */
   constructor(options, listener) {
     this.#options = options;
@@ -53,9 +82,15 @@ export class Signalling {
 
   /** Joins. @returns `joined` @throws {RoostError} once, without trying again */
   async join() {
-    const joined = await this.#open({ type: "auth", token: await this.#accessToken() });
-    globalThis.addEventListener?.("online", this.#wake);
-    return joined;
+    if (!this.#goTo("joining")) throw new RoostError("closed", "it has been joined before");
+    try {
+      const joined = await this.#open({ type: "auth", token: await this.#accessToken() });
+      globalThis.addEventListener?.("online", this.#wake);
+      return joined;
+    } catch (error) {
+      this.#goTo("idle");
+      throw error;
+    }
   }
 
   /** Says what may be lost. */
@@ -65,27 +100,36 @@ export class Signalling {
 
   /** Asks, however often the socket breaks meanwhile. @returns the message that answers @throws {RoostError} */
   request(message) {
-    if (this.#isOver || this.#lastHeard === 0) {
+    if (this.#state === "over" || !this.#hasJoined) {
       return Promise.reject(new RoostError("closed", "there is no connection to the server"));
     }
     const id = this.#nextRequest++;
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { message: { ...message, id }, resolve, reject });
-      if (this.#alive !== null) this.send({ ...message, id });
+      if (this.#state === "open") this.send({ ...message, id });
     });
   }
 
   /** Says goodbye; the end follows, whether or not the server answers. */
   leave() {
-    if (this.#lastHeard === 0) {
+    if (this.#state === "waiting") this.send({ type: "leave" });
+    if (!this.#hasJoined) {
       // There is no session yet, so nothing to end.
-      this.#isOver = true;
+      this.#goTo("over");
       if (this.#socket) this.#discard(this.#socket);
+      this.#stopOpening();
       return;
     }
     this.#ending ??= { reason: "left" };
-    this.send({ type: "leave" });
-    setTimeout(() => this.#end({ code: 1000 }), this.#alive === null ? 0 : 500);
+    if (this.#state === "open") this.send({ type: "leave" });
+    setTimeout(() => this.#end({ code: 1000 }), this.#state === "open" ? 500 : 0);
+  }
+
+  /** @returns whether that state may follow; else everything stays as it is */
+  #goTo(state) {
+    if (!follows[this.#state].includes(state)) return false;
+    this.#state = state;
+    return true;
   }
 
   // -- one socket
@@ -93,7 +137,7 @@ export class Signalling {
   /** Opens a socket with a first message. @returns its answer, which the listener has heard of by then */
   async #open(first) {
     // One may have left while the token was fetched.
-    if (this.#isOver || this.#ending) throw new RoostError("closed", "the call has ended", "after");
+    if (this.#state === "over" || this.#ending) throw new RoostError("closed", "the call has ended", "after");
     const url = new URL(`/v1/rooms/${encodeURIComponent(this.#options.room)}/connect`, this.#options.url);
     url.protocol = url.protocol.replace("http", "ws");
     const socket = new WebSocket(url, "roost.v1");
@@ -102,13 +146,20 @@ export class Signalling {
     try {
       return await new Promise((resolve, reject) => {
         const unreachable = () => reject(new RoostError("unreachable", "the server cannot be reached", "after"));
+        this.#giveUp = reject;
         deadline = setTimeout(unreachable, pauses.answer);
         socket.onclose = unreachable;
         socket.onopen = () => socket.send(JSON.stringify({ ...first, id: this.#nextRequest++ }));
         socket.onmessage = ({ data }) => {
           const message = JSON.parse(data);
+          this.#lastHeard = performance.now();
           if (message.type === "error") {
             reject(new RoostError(message.code, message.message, message.retry));
+          } else if (message.type === "waiting") {
+            clearTimeout(deadline);
+            this.#wait(message, unreachable);
+          } else if (message.type === "closed") {
+            reject(notLetIn(message.reason));
           } else if (message.type === "joined" || message.type === "resumed") {
             this.#opened(socket, message);
             resolve(message);
@@ -120,17 +171,30 @@ export class Signalling {
       throw error;
     } finally {
       clearTimeout(deadline);
+      this.#giveUp = null;
     }
+  }
+
+  /** A host has to let the participant in: the socket stays open until then. */
+  #wait(message, unreachable) {
+    if (!this.#goTo("waiting")) return;
+    this.#keepAlive(message.pingInterval, unreachable);
+    this.#listener.waiting(message);
+  }
+
+  #stopOpening() {
+    this.#giveUp?.(new RoostError("closed", "the call has ended", "after"));
   }
 
   /** The socket serves: all that follows depends on nothing that comes later. */
   #opened(socket, message) {
     socket.onmessage = ({ data }) => this.#receive(JSON.parse(data));
     socket.onclose = ({ code }) => this.#lost(code);
+    this.#goTo("open");
+    this.#hasJoined = true;
     this.#resumeToken = message.resumeToken;
     this.#lastHeard = performance.now();
-    this.#interval = message.pingInterval ?? this.#interval;
-    this.#alive = setInterval(() => this.#checkAlive(this.#interval * 1000), this.#interval * 1000);
+    this.#keepAlive(message.pingInterval, () => this.#lost(1006));
     if (message.type === "joined") {
       const asked = [...this.#waiting.values()];
       this.#waiting.clear();
@@ -147,12 +211,16 @@ export class Signalling {
     }
     this.#listener.state("connected");
   }
-  #interval = 20;
 
-  #checkAlive(interval) {
-    // A server that has vanished closes nothing, and TCP takes minutes to notice.
-    if (performance.now() - this.#lastHeard > 2 * interval) this.#lost(1006);
-    else this.send({ type: "ping" });
+  /** Asks for a sign of life every so many seconds. @param {() => void} silent is called when none comes */
+  #keepAlive(interval, silent) {
+    this.#interval = interval ?? this.#interval;
+    clearInterval(this.#alive);
+    this.#alive = setInterval(() => {
+      // A server that has vanished closes nothing, and TCP takes minutes to notice.
+      if (performance.now() - this.#lastHeard > 2000 * this.#interval) silent();
+      else this.send({ type: "ping" });
+    }, this.#interval * 1000);
   }
 
   #receive(message) {
@@ -203,8 +271,8 @@ export class Signalling {
   // -- from one socket to the next
 
   #lost(code) {
-    if (this.#isOver) return;
-    if (this.#socket) this.#discard(this.#socket);
+    if (this.#state !== "open") return;
+    this.#discard(this.#socket);
     const reason = this.#ending?.reason ?? { 4006: "replaced", 4011: "connectionLost" }[code];
     if (reason && reason !== "connectionLost") {
       this.#end({ reason, code });
@@ -213,17 +281,18 @@ export class Signalling {
     // The server has given this session up; its participant may join again.
     if (reason) this.#resumeToken = null;
     this.#ending = null;
+    this.#goTo("lost");
     this.#listener.state("reconnecting");
     this.#reconnect();
   }
 
   async #reconnect() {
     const deadline = performance.now() + this.#options.patience * 1000;
-    for (let attempt = 0; !this.#isOver; attempt++) {
+    for (let attempt = 0; this.#state !== "over"; attempt++) {
       // Not all clients at once, where the server itself was gone.
       const longest = Math.min(pauses.longest, pauses.first * 2 ** attempt);
       await this.#pause(attempt === 0 ? longest * Math.random() : longest * (0.5 + 0.5 * Math.random()));
-      if (this.#isOver) return;
+      if (this.#state === "over") return;
       const isResumed = this.#resumeToken !== null;
       try {
         await this.#open(isResumed
@@ -231,6 +300,7 @@ export class Signalling {
           : { type: "auth", token: await this.#accessToken() });
         return;
       } catch (error) {
+        this.#goTo("lost"); // From waiting.
         // Where trying again can help the session is still there.
         if (isResumed && error.retry !== "after") {
           this.#resumeToken = null;
@@ -257,13 +327,19 @@ export class Signalling {
   #wake = () => this.#hurry?.();
 
   #end(detail) {
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (!this.#goTo("over")) return;
     globalThis.removeEventListener?.("online", this.#wake);
     if (this.#socket) this.#discard(this.#socket);
+    this.#stopOpening();
     this.#wake();
     const end = { reason: "connectionLost", ...detail, ...this.#ending };
     this.#reject(end.error ?? new RoostError("closed", `the connection has ended: ${end.reason}`, "after"));
     this.#listener.ended(end);
   }
+}
+
+/** Why one was not let in, where the server closes what waits. */
+function notLetIn(reason) {
+  if (reason === "removed") return new RoostError("refused", "a host has refused it");
+  return Object.assign(new RoostError("closed", `it was closed: ${reason}`, "after"), { reason });
 }

@@ -23,10 +23,11 @@ export class Sizes {
   constructor(call, stage) {
     this.#call = call;
     this.#stage = stage;
-    stage.onLayout = () => this.#soon();
+    stage.addEventListener("layout", () => this.#soon());
     document.addEventListener("visibilitychange", () => this.#soon());
     call.on("joined", () => this.#said.clear());
     call.on("media", () => this.#soon());
+    if (call.hasEntered) this.#soon();
   }
 
   #soon() {
@@ -43,7 +44,7 @@ export class Sizes {
       for (const { id, kind, source } of participant.tracks) {
         if (kind !== "video") continue;
         const tile = this.#stage.find(`${participant.id} ${source === "screen_share" ? "screen" : "camera"}`);
-        if (tile) shown.set(id, JSON.stringify(this.#wanted(tile)));
+        if (tile) shown.set(id, JSON.stringify(this.#within(this.#stage, tile)));
       }
     }
     const changed = [...shown].filter(([id, wanted]) => this.#said.get(id) !== wanted);
@@ -66,6 +67,16 @@ export class Sizes {
       this.#observer.unobserve(element);
       this.#unseen.delete(element);
     }
+  }
+
+  /** Also for who doesn't want pictures at all, and for what is shown in a window of its own, whether the page is seen or not. */
+  #within({ declines, outside, spares }, tile) {
+    const wanted = this.#wanted(tile);
+    if (declines || spares?.(tile)) return { quality: "off" };
+    if (outside?.tile !== tile) return tile.isAway ? { quality: "off" } : wanted;
+    if (tile.group === "screen") return {};
+    const larger = (name) => Math.max(tile.isAway ? 0 : wanted[name] ?? 0, outside[name]);
+    return { maxWidth: larger("maxWidth"), maxHeight: larger("maxHeight") };
   }
 
   #wanted(tile) {

@@ -1,6 +1,9 @@
 // What getStats() says, as a table: one row for each track, and the transport above it.
 
-import { text } from "/elements.js";
+import { build, button } from "/build.js";
+import { sign, text } from "/elements.js";
+import { milliseconds, percent, pixels, rate } from "/units.js";
+import { say } from "/words.js";
 
 /** Reads a connection again and again; rates are over the time between two readings. */
 export class Statistics {
@@ -45,12 +48,12 @@ export class Statistics {
       isSent,
       codec: stats.get(entry.codecId)?.mimeType?.split("/")[1] ?? "",
       picture: entry.frameWidth
-        ? `${entry.frameWidth}×${entry.frameHeight}, ${Math.round(entry.framesPerSecond ?? 0)}/s` : "",
+        ? [pixels(entry.frameWidth, entry.frameHeight), say("unit.frames", { count: Math.round(entry.framesPerSecond ?? 0) })].join(", ") : "",
       pixels: (entry.frameWidth ?? 0) * (entry.frameHeight ?? 0),
       rate: seconds > 0 ? (bytes * 8) / seconds : undefined,
-      lost: share === undefined ? "" : `${(share * 100).toFixed(1)} %`,
-      roundTrip: milliseconds(roundTrip),
-      jitter: milliseconds(jitter),
+      lost: percent(share),
+      roundTrip: delay(roundTrip),
+      jitter: delay(jitter),
     };
   }
 }
@@ -59,6 +62,22 @@ export class Statistics {
 function together(a, b) {
   const [best, other] = a.pixels > b.pixels ? [a, b] : [b, a];
   return { ...best, rate: best.rate === undefined ? other.rate : best.rate + (other.rate ?? 0) };
+}
+
+const columns = ["track", "codec", "video", "bitrate", "loss", "rtt", "jitter"];
+
+/** Puts the table into its panel, without rows. @param {() => void} close */
+export function fill(panel, close) {
+  const heads = columns.map((key) => build("th", { scope: "col" }, key !== "rtt" ? say(`statistics.${key}`)
+    : build("abbr", { title: say("statistics.round-trip") }, say("statistics.rtt"))));
+  const closing = button(sign("close"), close, { class: "icon", id: "statistics-close", "aria-label": say("statistics.close") });
+  panel.replaceChildren(
+    build("header", {}, build("h2", {}, say("statistics.title")), closing),
+    build("dl", { id: "transport" }),
+    build("div", { class: "scroller", tabindex: 0, role: "region", "aria-label": say("statistics.tracks") },
+      build("table", {}, build("thead", {}, build("tr", {}, ...heads)), build("tbody", { id: "track-rows" })),
+      build("h3", { id: "explanations-title", hidden: true }, say("statistics.explained")),
+      build("div", { id: "explanations", class: "explanations" })));
 }
 
 /** Puts a reading into the table. */
@@ -80,10 +99,11 @@ function transport(stats) {
   const [local, remote] = [stats.get(chosen?.localCandidateId), stats.get(chosen?.remoteCandidateId)];
   const available = chosen?.availableOutgoingBitrate;
   return [
-    ["Path", local && remote && `${end(local)} to ${end(remote)}, ${local.protocol}`],
-    ["Round trip", milliseconds(chosen?.currentRoundTripTime)],
-    ["Encryption", [entry?.srtpCipher, entry?.tlsVersion && dtls(entry.tlsVersion)].filter(Boolean).join(", ")],
-    ["Available bandwidth", available && rate(available)],
+    [say("statistics.path"), local && remote
+      && say("statistics.ends", { near: end(local), far: end(remote), protocol: local.protocol })],
+    [say("statistics.round-trip"), delay(chosen?.currentRoundTripTime)],
+    [say("statistics.encryption"), [entry?.srtpCipher, entry?.tlsVersion && dtls(entry.tlsVersion)].filter(Boolean).join(", ")],
+    [say("statistics.available"), available && rate(available)],
   ].filter(([, value]) => value);
 }
 
@@ -116,10 +136,5 @@ function midOf(connection, entry) {
     (entry.type === "inbound-rtp" ? receiver.track : sender.track)?.id === entry.trackIdentifier)?.mid;
 }
 
-function rate(bits) {
-  return bits >= 1e6 ? `${(bits / 1e6).toFixed(2)} Mbit/s` : `${Math.round(bits / 1000)} kbit/s`;
-}
-
-function milliseconds(seconds) {
-  return seconds === undefined ? "" : `${(seconds * 1000).toFixed(seconds < 0.01 ? 1 : 0)} ms`;
-}
+/** Of a few milliseconds the tenths count. */
+const delay = (seconds) => milliseconds(seconds, seconds < 0.01 ? 1 : 0);

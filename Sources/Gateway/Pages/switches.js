@@ -1,12 +1,12 @@
 // Camera and microphone on and off, in the lobby and in the call.
 
 import { element } from "/elements.js";
-import { deviceLost, deviceProblem, insecure, switched, whyBlocked } from "/messages.js";
-import { announce, notice, say } from "/notices.js";
+import { deviceLost, deviceProblem, switched, whyBlocked } from "/messages.js";
+import { announce, notice, tell } from "/notices.js";
 import { remember, remembered } from "/visit.js";
+import { onLanguage, say, withKey } from "/words.js";
 
-const names = { camera: "Camera", microphone: "Microphone" };
-const kinds = Object.keys(names);
+const kinds = ["camera", "microphone"];
 
 export class Switches {
   /** Opens the menu of a kind, where there is one. @type {(kind: string) => void} */
@@ -21,8 +21,9 @@ export class Switches {
       for (const id of [kind, `preview-${kind}`]) element(id).addEventListener("click", () => this.toggle(kind));
     }
     devices.addEventListener("change", () => this.#show());
+    onLanguage(() => this.#show());
     devices.addEventListener("lost", ({ detail: kind }) =>
-      notice(deviceLost(kind), { label: "Choose another", action: () => this.choose(kind) }));
+      notice(deviceLost(kind), { label: say("choices.other"), action: () => this.choose(kind) }));
   }
 
   /** Opens what is wanted when the page comes, with one question if it can be. */
@@ -39,7 +40,7 @@ export class Switches {
     const wanted = kinds.filter((kind) => this.#devices.wants[kind]);
     if (wanted.length === 0) return;
     if (!this.#devices.isPossible) {
-      notice(insecure);
+      notice(say("device.insecure"));
       return;
     }
     if (wanted.length === 2) {
@@ -48,7 +49,7 @@ export class Switches {
         return;
       } catch (error) {
         if (error.name === "NotAllowedError") {
-          this.#refused(error, "camera and microphone", wanted);
+          this.#refused(error, "both", wanted);
           return;
         }
         // One of them may be there all the same.
@@ -60,7 +61,7 @@ export class Switches {
   async toggle(kind) {
     const why = this.#devices.blocked[kind];
     if (why) {
-      say(whyBlocked(kind, why));
+      tell(whyBlocked(kind, why));
       return;
     }
     const isWanted = !this.#devices.isOn(kind);
@@ -73,7 +74,7 @@ export class Switches {
   /** Opens a device, or tells why not. @param {string} [id] one that was chosen @returns whether it worked */
   async open(kind, id) {
     if (!this.#devices.isPossible) {
-      notice(insecure);
+      notice(say("device.insecure"));
       return false;
     }
     try {
@@ -89,7 +90,7 @@ export class Switches {
 
   #refused(error, name, unwanted) {
     for (const kind of unwanted) this.#devices.want(kind, false);
-    notice(deviceProblem(error, name), { label: "Try again", action: async () => {
+    notice(deviceProblem(error, name), { label: say("all.again"), action: async () => {
       for (const kind of unwanted) this.#devices.wants[kind] = !this.#devices.blocked[kind];
       if (unwanted.length === 2) await this.begin();
       else for (const kind of unwanted) await this.open(kind);
@@ -109,9 +110,9 @@ export class Switches {
         button.toggleAttribute("data-blocked", why !== null);
         if (why) button.setAttribute("aria-disabled", "true");
         else button.removeAttribute("aria-disabled");
-        button.setAttribute("aria-label", why === "muted" ? `${names[kind]}, ${kind === "camera" ? "turned off" : "muted"} by a host`
-          : why ? `${names[kind]}, not allowed` : isPending ? `${names[kind]}, waiting for permission` : names[kind]);
-        button.title = why ? whyBlocked(kind, why) : id === kind ? `${names[kind]} (${button.getAttribute("aria-keyshortcuts")})` : "";
+        const state = why ?? (isPending ? "waiting" : null);
+        button.setAttribute("aria-label", say(state ? `switch.${kind}.${state}` : `kind.${kind}`));
+        button.title = why ? whyBlocked(kind, why) : id === kind ? withKey(say(`kind.${kind}`), button) : "";
         button.querySelector("use").setAttribute("href", `#icon-${kind}${isOn || isPending ? "" : "-off"}`);
       }
     }

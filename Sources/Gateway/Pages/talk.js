@@ -3,7 +3,7 @@
 import { meter } from "/devices.js";
 import { element } from "/elements.js";
 import { mutedTalk, whyBlocked } from "/messages.js";
-import { say } from "/notices.js";
+import { tell } from "/notices.js";
 import { remembered } from "/visit.js";
 
 // In one of these Space has a meaning of its own; a tile takes the focus to be read, and does nothing by Space.
@@ -40,6 +40,7 @@ export class Talk {
       this.#listen();
     });
     devices.addEventListener("change", () => this.#listen());
+    this.#listen();
   }
 
   // -- Space
@@ -52,7 +53,7 @@ export class Talk {
     if (event.repeat || this.#isPressed) return;
     const { blocked, wants } = this.#devices;
     if (blocked.microphone) {
-      say(whyBlocked("microphone", blocked.microphone));
+      tell(whyBlocked("microphone", blocked.microphone));
       return;
     }
     if (wants.microphone) return;
@@ -87,6 +88,6 @@ export class Talk {
     this.#loudFor = 0;
     if (performance.now() - this.#remindedAt < pause) return;
     this.#remindedAt = performance.now();
-    say(mutedTalk({ byHost: this.#devices.blocked.microphone !== null, byKeys: remembered.keys !== false }));
+    tell(mutedTalk({ byHost: this.#devices.blocked.microphone !== null, byKeys: remembered.keys !== false }));
   }
 }

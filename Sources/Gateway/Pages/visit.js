@@ -2,9 +2,11 @@
 
 export const query = new URLSearchParams(location.search);
 
-/** A token from a link leaves the address at once. @type {string | null} */
-export const tokenFromAddress = new URLSearchParams(location.hash.slice(1)).get("token");
-if (tokenFromAddress) history.replaceState(null, "", location.pathname + location.search);
+const secrets = new URLSearchParams(location.hash.slice(1));
+/** A token from a link, and an invitation for more than one: they leave the address at once. @type {string | null} */
+export const tokenFromAddress = secrets.get("token");
+export const invitationFromAddress = secrets.get("invitation");
+if (tokenFromAddress || invitationFromAddress) history.replaceState(null, "", location.pathname + location.search);
 
 /** Never a token. */
 export const remembered = readMemory();

@@ -41,8 +41,9 @@ struct BodyBounds: Sendable {
   /// Some words and flags.
   static let words = BodyBounds(texts: 512)
 
-  /// A room with its metadata.
-  static let room = BodyBounds(texts: mostMetadata + 512)
+  /// A room with its metadata, and the topics that it keeps messages of.
+  static let room = BodyBounds(
+    texts: mostMetadata + 512 + DataHistoryTerms.mostTopics * mostName, values: 64)
 
   /// With metadata and attributes. Of these there may be too many, which is said by a problem of its own.
   static let participant = BodyBounds(texts: 2 * mostMetadata + 512, members: 16_384, values: 16_512)

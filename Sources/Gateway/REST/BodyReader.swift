@@ -57,6 +57,9 @@ struct BodyReader {
     }
   }
 
+  /// What takes away what an object would set.
+  func isNull(_ name: String) -> Bool { members[name] == .null }
+
   func flag(_ name: String) throws(RESTProblem) -> Change<Bool> {
     try change(name, "true or false") { if case .boolean(let value) = $0 { value } else { nil } }
   }

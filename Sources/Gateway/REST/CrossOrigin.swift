@@ -12,14 +12,40 @@ public struct CrossOrigin: Equatable, Sendable {
 
   public init(origins: [String] = ["*"]) { self.origins = origins }
 
-  /// What pages may read beside what any answer has: also where a session is, which it is, and its ICE servers.
-  private static let exposed = "location, retry-after, allow, etag, link, accept-post, accept-patch"
+  /// What pages may read beside what any answer has: also where a session is, which it is, and its ICE servers; and what a thumbnail is.
+  private static let exposed =
+    "location, retry-after, allow, etag, link, accept-post, accept-patch, "
+    + "roost-codec, roost-width, roost-height, roost-time"
 
   func allow(_ request: HTTPRequest, on response: inout HTTPResponse) {
     if !origins.contains("*") { response.headers.add("vary", "origin") }
     guard let origin = request.headers["origin"], isAllowed(origin) else { return }
     response.headers.add("access-control-allow-origin", origins.contains("*") ? "*" : origin)
     response.headers.add("access-control-expose-headers", Self.exposed)
+  }
+
+  /// Browsers ask no one before they open a WebSocket to another origin: the server looks itself (RFC 6455 §4.2.2).
+  /// - Parameter publicURL: where clients reach the server, if it is configured.
+  /// - Returns: what a page of an origin gets that isn't allowed; nil where it is, where it is the server's own,
+  ///   and for programs, which name none.
+  func refusal(of request: HTTPRequest, publicURL: String?) -> HTTPResponse? {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.socketOrigin) { return nil }
+    #endif
+    let own = [request.headers["host"].map { "//\($0)" }, publicURL].compactMap { url in
+      url.flatMap { Self.authority(of: $0) }
+    }
+    let isServed = request.headers.all("origin").allSatisfy { origin in
+      isAllowed(origin) || Self.authority(of: origin).map { own.contains($0) } ?? false
+    }
+    return isServed ? nil : Problem.origin("http.origins allows no WebSockets of it")
+  }
+
+  /// Host and port of a URL, in lower case; nil where there is none.
+  private static func authority(of url: String) -> String? {
+    guard let start = url.firstRange(of: "//")?.upperBound else { return nil }
+    let authority = url[start...].prefix { $0 != "/" }
+    return authority.isEmpty ? nil : authority.lowercased()
   }
 
   /// Compared whole: scheme, host and port, of which case alone doesn't matter (RFC 6454 §5).

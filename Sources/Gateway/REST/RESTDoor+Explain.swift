@@ -14,7 +14,13 @@ extension RESTDoor {
 
   @Sendable func explainRoom(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
     let page = try RESTPage(call.request, usual: Self.usuallyExplained, most: Self.explainedAtOnce)
-    let found = await (try room(call)).explain(after: page.after, limit: page.limit)
+    let room = try room(call)
+    let found: RoomExplanation
+    if let identity = call.request.queryItem("identity") {
+      found = await room.explain(identity)
+    } else {
+      found = await room.explain(after: page.after, limit: page.limit)
+    }
     // Long lists of records: written by their own writer, at a fraction of what Foundation's takes.
     var response = HTTPResponse(
       status: 200, type: "application/json", body: Array(ExplanationPage(found).json.utf8))

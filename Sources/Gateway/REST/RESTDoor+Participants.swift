@@ -12,8 +12,10 @@ extension RESTDoor {
 
   @Sendable func listParticipants(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
     let page = try RESTPage(call.request)
-    let found = await (try room(call)).participants(after: page.after, limit: page.limit + 1)
-    return answer(page.body(found.map { ParticipantResource($0) }) { $0.body.identity })
+    let listing = try RESTPage.people(call.request)
+    let place = try page.place(isByName: listing.order == .identity)
+    let found = await (try room(call)).participants(listing, after: place, limit: page.limit + 1)
+    return answer(page.body(found, isByName: listing.order == .identity) { ParticipantResource($0) })
   }
 
   @Sendable func showParticipant(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
@@ -27,11 +29,16 @@ extension RESTDoor {
   @Sendable func changeParticipant(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
     let body = try BodyReader(
       call.request, types: BodyReader.patchTypes, within: .participant,
-      knowing: ["name", "metadata", "attributes", "permissions"])
+      knowing: ["name", "metadata", "attributes", "permissions", "handRaised"])
     var patch = ParticipantPatch()
     patch.name = try body.name("name")
     patch.metadata = try body.metadata()
     patch.attributes = try body.pairs("attributes")
+    if let isRaised = try body.flag("handRaised").value {
+      // Whose hand it is raises it.
+      guard !isRaised else { throw .body("handRaised can be false alone") }
+      patch.lowersHand = true
+    }
     if let permissions = try body.object("permissions", knowing: Self.permissions) {
       patch.permissions.canPublish = try permissions.flag("canPublish")
       patch.permissions.canPublishSources = try permissions.sources("canPublishSources")

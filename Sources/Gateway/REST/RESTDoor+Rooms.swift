@@ -7,13 +7,23 @@ internal import Rooms
 /// `/v1/rooms`
 extension RESTDoor {
   private static let settings: Set<String> = [
-    "emptyTimeout", "departureTimeout", "maxParticipants", "metadata",
+    "emptyTimeout", "departureTimeout", "maxParticipants", "metadata", "admission", "locked", "dataHistory",
   ]
+
+  /// What an item of a list costs, beside a look at a room that isn't in it.
+  private static let lookOfItem = 10
 
   @Sendable func listRooms(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
     let page = try RESTPage(call.request)
-    let found = await rooms.rooms(after: page.after, limit: page.limit + 1).map { RoomResource($0) }
-    return answer(page.body(found) { $0.name })
+    let listing = try RESTPage.rooms(call.request)
+    let place = try page.place(isByName: listing.order == .name)
+    guard
+      listPace.take(
+        call.holder, looks: rooms.roomCount + Self.lookOfItem * min(page.limit, rooms.roomCount + 1),
+        now: rooms.instant)
+    else { throw RESTProblem(AdministrationError.tooOften) }
+    let found = await rooms.rooms(listing, after: place, limit: page.limit + 1)
+    return answer(page.body(found, isByName: listing.order == .name) { RoomResource($0) })
   }
 
   @Sendable func createRoom(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
@@ -30,6 +40,9 @@ extension RESTDoor {
     if let value = patch.departureTimeout.value { settings.departureTimeout = value }
     settings.maxParticipants = patch.maxParticipants.value
     settings.metadata = patch.metadata.value
+    if let value = patch.admission.value { settings.admission = value }
+    settings.isLocked = patch.isLocked.value ?? false
+    settings.dataHistory = patch.dataHistory.value
     let (room, isNew) = try await ask { [settings] () async throws(AdministrationError) in
       try await rooms.create(name, settings)
     }
@@ -61,7 +74,27 @@ extension RESTDoor {
     patch.departureTimeout = try body.integer("departureTimeout", 0...RoomSettings.maximumTimeout)
     patch.maxParticipants = try body.integer("maxParticipants", 1...1_000_000)
     patch.metadata = try body.metadata()
+    patch.admission = try body.flag("admission")
+    patch.isLocked = try body.flag("locked")
+    patch.dataHistory = try dataHistory(body)
     return patch
+  }
+
+  private func dataHistory(_ body: BodyReader) throws(RESTProblem) -> Change<DataHistoryTerms> {
+    if body.isNull("dataHistory") { return .remove }
+    guard let members = try body.object("dataHistory", knowing: ["topics", "max", "seconds"]) else {
+      return .keep
+    }
+    let most = DataHistoryTerms.mostTopics
+    guard let topics = try members.texts("topics", most: most).value, !topics.isEmpty,
+      topics.allSatisfy(AccessToken.isText)
+    else {
+      throw .body("dataHistory.topics must be a list of 1 to \(most) topics, each of 1 to 128 bytes")
+    }
+    let max = try members.integer("max", 1...DataHistoryTerms.mostMessages).value
+    let seconds = try members.integer("seconds", 1...DataHistoryTerms.mostSeconds).value
+    guard let max, let seconds else { throw .body("dataHistory must have topics, max and seconds") }
+    return .set(DataHistoryTerms(topics: Set(topics), max: max, seconds: seconds))
   }
 }
 
@@ -82,6 +115,16 @@ struct RoomResource: Encodable {
   let tracks: Int
   let bitrates: BitratesBody
   let recorded: Bool
+  let admission: Bool
+  let locked: Bool
+  let dataHistory: DataHistoryResource?
+  let waiting: Int
+
+  struct DataHistoryResource: Encodable {
+    let topics: [String]
+    let max: Int
+    let seconds: Int
+  }
 
   init(_ room: RoomSnapshot) {
     id = room.info.id.text
@@ -97,6 +140,12 @@ struct RoomResource: Encodable {
     tracks = room.tracks
     bitrates = BitratesBody(room.bitrates)
     recorded = room.info.isRecorded
+    admission = room.settings.admission
+    locked = room.settings.isLocked
+    dataHistory = room.settings.dataHistory.map {
+      DataHistoryResource(topics: $0.topics.sorted(), max: $0.max, seconds: $0.seconds)
+    }
+    waiting = room.waiting
   }
 }
 

@@ -1,29 +1,40 @@
 internal import AccessTokens
 internal import FoundationEssentials
 public import HTTPServer
-public import Rooms
+internal import Rooms
+
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
 
 /// The door for those who run rooms: a thin translation of REST to what the rooms' administration does.
 public struct RESTDoor: Sendable {
   let rooms: RoomDirectory
   private let crossOrigin: CrossOrigin
   /// Secrets by API key.
-  private let keys: [String: String]
+  let keys: [String: String]
+  let openings: InvitationTerms
   /// Seconds since 1970.
   let wall: @Sendable () -> Int
   /// What those wait for who read events as they happen.
   let feeds: EventFeeds
+  /// How rooms are listed and figures are made.
+  let listPace = ListPace()
+  let figures: FigureTerms
 
   /// - Parameters:
   ///   - keys: secrets by API key.
+  ///   - openings: how invitations are given out and opened.
   ///   - wall: seconds since 1970, as tokens have them.
-  public init(
-    rooms: RoomDirectory, crossOrigin: CrossOrigin, keys: [String: String],
-    wall: @escaping @Sendable () -> Int
+  init(
+    rooms: RoomDirectory, crossOrigin: CrossOrigin, keys: [String: String], figures: FigureTerms,
+    openings: InvitationTerms, wall: @escaping @Sendable () -> Int
   ) {
     self.rooms = rooms
     self.crossOrigin = crossOrigin
     self.keys = keys
+    self.figures = figures
+    self.openings = openings
     self.wall = wall
     feeds = EventFeeds(of: rooms.events)
   }
@@ -60,9 +71,10 @@ public struct RESTDoor: Sendable {
     _ operation: RESTOperation, _ request: HTTPRequest, _ parameters: [String: String]
   ) async throws(RESTProblem) -> HTTPResponse {
     var call = RESTCall(request: request, parameters: parameters)
+    if operation.grant == .figures { call.parameters["room"] = request.queryItem("room") }
     if operation.grant != .none {
       do throws(AccessTokenRefusal) {
-        call.permission = try permission(operation.grant, request, room: parameters["room"])
+        call.permission = try permission(operation.grant, request, room: call.parameters["room"])
       } catch {
         throw RESTProblem(error)
       }
@@ -92,7 +104,7 @@ public struct RESTDoor: Sendable {
     }
     let token = try AccessToken(verifying: request.bearerToken, keys: keys, now: wall())
     try permit(token, grant, room: room)
-    return RESTCall.Permission(expires: token.validUntil) {
+    return RESTCall.Permission(expires: token.validUntil, token: token) {
       () throws(AccessTokenRefusal) in try permit(token, grant, room: room)
     }
   }
@@ -110,6 +122,18 @@ public struct RESTDoor: Sendable {
     case .roomList: if !token.grants.roomList { throw .notForThis(missing: "roomList") }
     case .roomAdmin: try token.requireAdmin(room: room ?? "")
     case .roomListOrAdmin: if !token.grants.roomList { try token.requireAdmin(room: room ?? "") }
+    case .roomAdminSeeing:
+      try token.requireAdmin(room: room ?? "")
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.thumbnailUngranted) { break }
+      #endif
+      if !token.grants.canSubscribe { throw .notForThis(missing: "canSubscribe") }
+    case .figures:
+      if let room {
+        try token.requireAdmin(room: room)
+      } else if !token.grants.roomList {
+        throw .notForThis(missing: "roomList")
+      }
     }
     if let identity = token.identity, let room = room ?? token.grants.room,
       rooms.forbids(identity, in: room, issued: token.effectiveIssue)

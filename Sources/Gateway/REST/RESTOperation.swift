@@ -11,6 +11,10 @@ struct RESTOperation: Sendable {
     case roomAdmin
     /// Either of them: who may change a room may see it.
     case roomListOrAdmin
+    /// `roomAdmin` for the room of the path, and `canSubscribe`: it is to see what only those see who are in it.
+    case roomAdminSeeing
+    /// `roomAdmin` for the room that the query names; `roomList` where it names none.
+    case figures
   }
 
   let method: HTTPMethod
@@ -56,6 +60,17 @@ struct RESTOperation: Sendable {
       RESTDoor.removeParticipant),
     .init(
       .post, "/v1/rooms/{room}/participants/{identity}/tracks/{track}/mute", .roomAdmin, RESTDoor.muteTrack),
+    .init(
+      .get, "/v1/rooms/{room}/participants/{identity}/tracks/{track}/thumbnail", .roomAdminSeeing,
+      RESTDoor.showThumbnail),
+    .init(.get, "/v1/rooms/{room}/waiting", .roomAdmin, RESTDoor.listWaiting),
+    .init(.post, "/v1/rooms/{room}/participants/{identity}/admit", .roomAdmin, RESTDoor.admitParticipant),
+    .init(.post, "/v1/rooms/{room}/invitations", .roomAdmin, isStored: true, RESTDoor.makeInvitation),
+    .init(.get, "/v1/rooms/{room}/invitations", .roomAdmin, RESTDoor.listInvitations),
+    .init(
+      .delete, "/v1/rooms/{room}/invitations/{invitation}", .roomAdmin, isStored: true,
+      RESTDoor.endInvitation),
+    .init(.post, "/v1/invitations/open", .none, isStored: true, RESTDoor.openInvitation),
     .init(.post, "/v1/rooms/{room}/data", .roomAdmin, RESTDoor.sendData),
     .init(.get, "/v1/rooms/{room}/participants/{identity}/flight", .roomAdmin, RESTDoor.showFlight),
     .init(.post, "/v1/rooms/{room}/recordings", .roomAdmin, RESTDoor.startRecording),
@@ -65,22 +80,27 @@ struct RESTOperation: Sendable {
     .init(.get, "/v1/rooms/{room}/explain", .roomAdmin, RESTDoor.explainRoom),
     .init(.get, "/v1/rooms/{room}/events", .roomAdmin, RESTDoor.listRoomEvents),
     .init(.get, "/v1/events", .roomList, RESTDoor.listEvents),
+    .init(.get, "/v1/statistics", .figures, RESTDoor.streamStatistics),
   ]
 }
 
 /// A request whose path and token are good.
 struct RESTCall: Sendable {
   let request: HTTPRequest
-  let parameters: [String: String]
+  var parameters: [String: String]
   var permission = Permission(expires: .max) {}
 
   /// Whether what the token allows is allowed still, for an answer that goes on for long.
   struct Permission: Sendable {
     /// From when on the token holds no longer, in seconds since 1970.
     let expires: Int
+    /// nil: there is none.
+    var token: AccessToken?
     let ask: @Sendable () throws(AccessTokenRefusal) -> Void
   }
 
   var room: String { parameters["room"] ?? "" }
   var identity: String { parameters["identity"] ?? "" }
+  /// Stands for its token in this process: others may have the same by chance, and then share what one may do.
+  var holder: Int { request.bearerToken?.hashValue ?? 0 }
 }

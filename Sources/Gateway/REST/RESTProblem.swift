@@ -39,14 +39,29 @@ struct RESTProblem: Error {
     self.init(status: refusal.status, code: refusal.code, title: refusal.message)
   }
 
-  init(_ error: AdministrationError) {
+  /// What is asked about isn't there.
+  private static func missing(_ error: AdministrationError) -> RESTProblem {
     switch error {
-    case .unknownRoom: self.init(status: 404, code: "room-not-found", title: "There is no such room")
     case .unknownParticipant:
-      self.init(
+      RESTProblem(
         status: 404, code: "participant-not-found", title: "There is no such participant in the room")
     case .unknownTrack:
-      self.init(status: 404, code: "track-not-found", title: "The participant has no such track")
+      RESTProblem(status: 404, code: "track-not-found", title: "The participant has no such track")
+    case .unknownInvitation:
+      RESTProblem(
+        status: 404, code: "invitation-not-found",
+        title: "There is no such invitation, or it holds no longer")
+    case .unknownRecording:
+      RESTProblem(status: 404, code: "recording-not-found", title: "The room has no such recording")
+    default: RESTProblem(status: 404, code: "room-not-found", title: "There is no such room")
+    }
+  }
+
+  init(_ error: AdministrationError) {
+    switch error {
+    case .unknownRoom, .unknownParticipant, .unknownTrack, .unknownInvitation, .unknownRecording:
+      self = .missing(error)
+    case .joining(let error): self.init(error)
     case .tooLarge(let what):
       self.init(
         status: 413, code: "too-large", title: "Too large",
@@ -69,8 +84,6 @@ struct RESTProblem: Error {
     case .tooOften:
       self.init(status: 429, code: "rate-limited", title: "Too many requests")
       headers = [("retry-after", "1")]
-    case .unknownRecording:
-      self.init(status: 404, code: "recording-not-found", title: "The room has no such recording")
     case .recordingOff:
       self.init(
         status: 409, code: "recording-off", title: "This server records nothing",
@@ -86,6 +99,14 @@ struct RESTProblem: Error {
         status: 503, code: "disk-slow", title: "The disk of the recordings doesn't answer",
         detail: "what was asked for may still be done; look again later")
       headers = [("retry-after", "10")]
+    case .noThumbnail(let reason):
+      self.init(
+        status: 409, code: "no-thumbnail", title: "There is no thumbnail of this track", detail: reason)
+    case .late:
+      self.init(
+        status: 503, code: "late", title: "The server took too long to answer",
+        detail: "no key frame of the track has come in time")
+      headers = [("retry-after", "2")]
     case .notErased(let reason):
       self.init(
         status: 500, code: "not-erased", title: "Files of the recording can't be removed", detail: reason)

@@ -8,7 +8,7 @@ extension ParticipantBody {
     self.init(
       id: info.id.text, identity: info.identity, name: info.name, metadata: info.metadata,
       attributes: info.attributes, permissions: PermissionsBody(info.permissions),
-      tracks: info.tracks.map { TrackBody($0) })
+      tracks: info.tracks.map { TrackBody($0) }, hand: info.handRaised?.text)
   }
 }
 
@@ -22,7 +22,9 @@ extension TrackBody {
 
 extension RoomBody {
   init(_ room: RoomInfo) {
-    self.init(id: room.id.text, name: room.name, metadata: room.metadata, recorded: room.isRecorded)
+    self.init(
+      id: room.id.text, name: room.name, metadata: room.metadata, recorded: room.isRecorded,
+      admission: room.admission, locked: room.isLocked)
   }
 }
 
@@ -60,7 +62,34 @@ extension EventBody {
       recording: event.recording.map {
         RecordingBody(id: $0.id.text, active: $0.isActive, reason: $0.reason)
       },
-      call: event.call.map { EventCallBody($0) })
+      call: event.call.map { EventCallBody($0) },
+      waiting: event.waiting.map { WaiterBody($0.waiter, reason: $0.reason) },
+      settings: event.kind == .roomUpdated
+        ? RoomSettingsBody(admission: event.room.admission, locked: event.room.isLocked) : nil)
+  }
+}
+
+extension WaiterBody {
+  init(_ waiter: Waiter, reason: WaitingEndReason? = nil) {
+    self.init(
+      id: waiter.id.text, identity: waiter.identity, name: waiter.name, since: waiter.since.text,
+      until: waiter.until.text, reason: reason)
+  }
+}
+
+extension KeptMessages {
+  /// The message, made by the first that asks; nil: there is nothing to say.
+  var text: String? {
+    messages.isEmpty
+      ? nil
+      : wire.text {
+        let bodies = messages.map { kept in
+          KeptMessageBody(
+            from: kept.from?.text, identity: kept.identity, name: kept.name, topic: kept.topic,
+            payload: kept.payload, time: kept.time.text)
+        }
+        return ServerMessage(.history(ServerMessage.History(messages: bodies))).json
+      }
   }
 }
 
@@ -92,6 +121,7 @@ extension ServerMessage.Joined {
       participants: state.participants.map { info in
         .json(info.wire.text { ParticipantBody(info).json })
       }, lastEvent: state.lastEvent)
+    waiting = state.waiting.map { waiters in waiters.map { WaiterBody($0) } }
   }
 }
 

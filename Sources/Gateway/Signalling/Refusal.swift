@@ -1,4 +1,5 @@
 internal import AccessTokens
+internal import Model
 internal import Rooms
 internal import Signalling
 
@@ -29,6 +30,11 @@ extension Refusal {
     case .removed: self.init(.tokenRemoved, AccessTokenRefusal.removed.message)
     case .tooLarge(let excess): self.init(excess.mayPass ? .roomFull : .tooLarge, excess.description)
     case .tooOften: self.init(.rateLimited, RequestError.tooOften.description)
+    case .locked: self.init(.roomLocked, "The room is locked")
+    case .admissionRequired: self.init(.admissionRequired, "A host has to let you in")
+    case .notAdmitted: self.init(.notAdmitted, "No host has let you in")
+    case .waitingEnded(.removed): self.init(.tokenRemoved, AccessTokenRefusal.removed.message)
+    case .waitingEnded: self.init(.notAdmitted, "You wait no longer")
     case .full(let limit): self.init(.roomFull, "All \(limit) places are taken")
     }
   }
@@ -45,16 +51,22 @@ extension Refusal {
   }
 
   init(_ error: RequestError) {
+    // As it would be said to who can't come in.
+    if case .joining(let reason) = error {
+      self.init(reason)
+      return
+    }
     let code: SignallingErrorCode =
       switch error {
       case .unknownTrack: .unknownTrack
       case .unknownSlot: .unknownSlot
+      case .unknownParticipant: .unknownParticipant
       case .notAllowed, .mutedByAdmin: .notAllowed
       case .tooOften: .rateLimited
       case .limit: .limit
       case .stateTooLarge(let excess) where excess.mayPass: .limit
       case .tooLarge, .stateTooLarge: .tooLarge
-      case .gone: .unavailable
+      case .gone, .joining: .unavailable
       }
     self.init(code, error.description)
   }

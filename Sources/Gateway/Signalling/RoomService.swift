@@ -6,12 +6,42 @@ public import Rooms
 public protocol RoomService: Sendable {
   /// The participant stays until `leave`, or until its notices say `closed`.
   func join(_ request: JoinRequest) async throws(JoinError) -> any RoomParticipant
+  /// As `join`, of a client that may wait until a host of the room lets it in.
+  func enter(_ request: JoinRequest) async throws(JoinError) -> RoomArrival
+  /// Whether an invitation still lets those into the room who have a token by it.
+  func holds(_ invitation: String, in room: String) -> Bool
   /// Whether the token's identity was removed from the room after it was issued.
   func forbids(_ token: AccessToken, in room: String) -> Bool
   /// No participant is let in any more, because the server is about to stop.
   var isDraining: Bool { get }
   /// Whether it makes sense to send clients here: the server isn't draining, and the media plane answers.
   func isReady() async -> Bool
+}
+
+extension RoomService {
+  /// Where no one waits.
+  public func enter(_ request: JoinRequest) async throws(JoinError) -> RoomArrival {
+    .joined(try await join(request))
+  }
+
+  /// Where there are no invitations.
+  public func holds(_ invitation: String, in room: String) -> Bool { false }
+}
+
+/// How a client has come to a room.
+public enum RoomArrival: Sendable {
+  case joined(any RoomParticipant)
+  case waiting(any RoomWaiter)
+}
+
+/// One that waits to be let in, as its front door sees it: it hears of its end, and of nothing else.
+public protocol RoomWaiter: Sendable {
+  /// Until when it may wait.
+  var until: WallTime { get }
+  /// Returns once it is let in; asked once.
+  func outcome() async throws(JoinError) -> any RoomParticipant
+  /// Its client waits no longer. It may have been let in a moment before.
+  func stop(_ reason: WaitingEndReason) async
 }
 
 /// Who asks to be let in, as its token has it.
@@ -28,6 +58,10 @@ public struct JoinRequest: Sendable {
   public var device: String?
   /// The other end of the signalling connection.
   public var remote: SocketAddress
+  /// It needn't wait until a host lets it in.
+  public var isAdmitted = false
+  /// For how long it may wait for that.
+  public var patience = Duration.zero
 }
 
 /// One participant's session, as its own front door sees it. Calls come one at a time, but for the transport's `offer`, beside
@@ -48,6 +82,12 @@ public protocol RoomParticipant: Sendable {
   func tellSlots() async
   func mute(_ track: String, _ muted: Bool) async throws(RequestError)
   func update(_ change: ParticipantChange) async throws(RequestError)
+  /// Raises its hand or lowers it.
+  /// - Parameter other: whose hand a host lowers, by its id; nil: its own.
+  func raiseHand(_ isRaised: Bool, of other: String?) async throws(RequestError)
+  /// As a host it lets one in that waits, or refuses it.
+  /// - Parameter waiting: its id.
+  func admit(_ waiting: String, _ isAllowed: Bool) async throws(RequestError)
   /// - Parameter destinations: identities; nil: all others.
   func send(
     _ payload: [UInt8], topic: String?, reliable: Bool, to destinations: [String]?
@@ -85,10 +125,29 @@ extension RoomDirectory: RoomService {
       room: request.room, identity: request.identity, name: request.name, metadata: request.metadata,
       attributes: request.attributes, grants: request.grants, issued: request.tokenIssued,
       device: request.device,
-      opening: .both)
+      opening: .both, isAdmitted: request.isAdmitted)
+  }
+
+  public func enter(_ request: JoinRequest) async throws(JoinError) -> RoomArrival {
+    let entry = try await enter(
+      room: request.room, identity: request.identity, name: request.name, metadata: request.metadata,
+      attributes: request.attributes, grants: request.grants, issued: request.tokenIssued,
+      device: request.device, isAdmitted: request.isAdmitted, patience: request.patience)
+    switch entry {
+    case .joined(let session): return .joined(session)
+    case .waiting(let waiting): return .waiting(DirectoryWaiter(waiting: waiting))
+    }
   }
 
   public func forbids(_ token: AccessToken, in room: String) -> Bool {
     token.identity.map { forbids($0, in: room, issued: token.effectiveIssue) } ?? false
   }
+}
+
+private struct DirectoryWaiter: RoomWaiter {
+  let waiting: WaitingParticipant
+
+  var until: WallTime { waiting.until }
+  func outcome() async throws(JoinError) -> any RoomParticipant { try await waiting.outcome() }
+  func stop(_ reason: WaitingEndReason) async { await waiting.stop(reason) }
 }

@@ -9,22 +9,27 @@ internal import Signalling
 /// One WebSocket at the native door: begins a session by `auth`, or takes one over by `resume`, and is its ear until
 /// the socket ends.
 ///
-///     waiting ──auth──▶ joining ──▶ serving ──socket gone──▶ over; the session waits for another
-///        ├────resume──▶ resuming ──────▲  └──leave, closed, replaced──▶ over
+///     silent ──auth──▶ joining ───────▶ serving ──socket gone──▶ over; the session waits for another
+///        │                └─▶ waiting ───▲ ▲ └──leave, closed, replaced──▶ over
+///        ├───resume──▶ resuming ───────────┘
 ///        └── 5 s, or anything else first: error, close ──▶ over
+///
+/// While a host of the room is waited for (`SignallingConnection+Waiting`), a client pings or leaves and asks for nothing.
 ///
 /// Messages are handled in order, and no faster than `IntakeBudget` allows.
 package actor SignallingConnection<Socket: TextSocket> {
-  private let socket: Socket
-  private let terms: SignallingTerms
+  let socket: Socket
+  let terms: SignallingTerms
   private let rooms: any RoomService
-  private let tokens: ResumeTokens
+  let tokens: ResumeTokens
   /// Who is served, and this socket's number there.
-  private var served: (session: SignallingSession, line: Int)?
+  var served: (session: SignallingSession, line: Int)?
+  /// Who waits to be let in, until it is served.
+  var waiting: Wait?
   /// The first message is being worked on.
   private var isEntering = false
-  private var isOver = false
-  private let intakes: Intakes
+  var isOver = false
+  let intakes: Intakes
 
   package init(
     socket: Socket, terms: SignallingTerms, rooms: any RoomService, tokens: ResumeTokens,
@@ -52,13 +57,21 @@ package actor SignallingConnection<Socket: TextSocket> {
       #else
         if isOver { break }
       #endif
-      if let (session, _) = served { await wait(session.charge(charged(text))) }
+      if let (session, _) = served {
+        await wait(session.charge(charged(text)))
+      } else if let waiting {
+        await wait(terms.charge(charged(text), to: waiting.identity, in: intakes))
+      }
       await receive(text)
       if isOver { break }
     }
     watch.cancel()
     isOver = true
-    if let (session, line) = served { await session.hungUp(line, inGoodOrder: socket.heardClose) }
+    if let (session, line) = served {
+      await session.hungUp(line, inGoodOrder: socket.heardClose)
+    } else if let waiting {
+      await waiting.place.stop(waiting.hasLeft ? .left : .connectionLost)
+    }
   }
 
   private func wait(_ time: Duration) async {
@@ -66,7 +79,7 @@ package actor SignallingConnection<Socket: TextSocket> {
   }
 
   private func enteringTimedOut() {
-    guard served == nil, !isEntering, !isOver else { return }
+    guard served == nil, waiting == nil, !isEntering, !isOver else { return }
     fail(.authRequired, "no auth or resume within \(terms.authTime)", id: nil, close: .authTimeout)
   }
 
@@ -80,9 +93,9 @@ package actor SignallingConnection<Socket: TextSocket> {
       case .field(let name, let problem, let id):
         // Until it is known who is there one message is read, and no second one.
         #if PLANTED_DEFECTS
-          let goesOn = served != nil || PlantedDefect.isOn(.secondMessage)
+          let goesOn = served != nil || waiting != nil || PlantedDefect.isOn(.secondMessage)
         #else
-          let goesOn = served != nil
+          let goesOn = served != nil || waiting != nil
         #endif
         fail(.badMessage, problem.description(of: name), id: id, close: goesOn ? nil : .badMessage)
       }
@@ -92,6 +105,7 @@ package actor SignallingConnection<Socket: TextSocket> {
       isOver = await !session.receive(message, on: line)
       return
     }
+    if waiting != nil { return hear(message) }
     switch message.content {
     case .auth(let auth): await authenticate(auth.token, id: message.id, bytes: text.utf8.count)
     case .resume(let wanted):
@@ -116,23 +130,33 @@ package actor SignallingConnection<Socket: TextSocket> {
     let request = JoinRequest(
       room: terms.room, identity: identity, name: token.name, metadata: token.metadata,
       attributes: token.attributes, grants: token.grants, tokenIssued: token.effectiveIssue,
-      device: token.call?.device, remote: socket.remote)
+      device: token.call?.device, remote: socket.remote, isAdmitted: token.isAdmitted,
+      // It holds for a session that begins while it holds.
+      patience: .seconds(max(0, token.validUntil - terms.now())))
     isEntering = true
     defer { isEntering = false }
     // The first message is charged like any other, once the identity that pays for it is known.
     await wait(terms.charge(bytes, to: identity, in: intakes))
     do throws(JoinError) {
-      let participant = try await rooms.join(request)
-      let session = SignallingSession(
-        participant, token: token, terms: terms, tokens: tokens, intakes: intakes)
-      socket.admit()
-      served = (session, await session.begin(on: socket, id: id))
-    } catch {
-      let refusal = Refusal(error)
-      fail(
-        refusal.code, refusal.message, id: id,
-        close: refusal.code == .tokenRemoved ? .forbidden : .joinRefused)
-    }
+      switch try await rooms.enter(request) {
+      case .joined(let participant): await begin(participant, token, id)
+      case .waiting(let place): wait(at: place, token, id)
+      }
+    } catch { refuse(error, id) }
+  }
+
+  func begin(_ participant: any RoomParticipant, _ token: AccessToken, _ id: RequestID?) async {
+    let session = SignallingSession(
+      participant, token: token, terms: terms, tokens: tokens, intakes: intakes)
+    socket.admit()
+    served = (session, await session.begin(on: socket, id: id))
+  }
+
+  func refuse(_ error: JoinError, _ id: RequestID?) {
+    let refusal = Refusal(error)
+    fail(
+      refusal.code, refusal.message, id: id,
+      close: refusal.code == .tokenRemoved ? .forbidden : .joinRefused)
   }
 
   private func resume(_ token: String, after: Int, id: RequestID?, bytes: Int) async {
@@ -185,7 +209,7 @@ package actor SignallingConnection<Socket: TextSocket> {
     fail(refusal.code, refusal.message, id: id, close: close)
   }
 
-  private func fail(
+  func fail(
     _ code: SignallingErrorCode, _ message: String, id: RequestID?,
     close closeCode: SignallingCloseCode? = nil
   ) {

@@ -7,6 +7,8 @@ internal import Signalling
 enum SignallingInput {
   /// The first socket. The resume token of `joined` is added by the session.
   case begin(ServerMessage.Joined, id: RequestID?)
+  /// What was said in the room before, behind that.
+  case history(String)
   /// Another socket, for which a resume token was redeemed; its number is the next one.
   case reconnect(ResumeCode, room: String, id: RequestID?)
   /// The room knows of all that befell earlier sockets, and can hear of this one.

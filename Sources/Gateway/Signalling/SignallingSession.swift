@@ -53,6 +53,7 @@ actor SignallingSession {
     sockets[state.lastNumber] = socket
     let line = terms.sessions?.open(identity, in: terms.room)
     _ = await perform(effects)
+    if let history = participant.joined.history.text { _ = await perform(handle(.history(history))) }
     Task {
       for await notice in participant.notices { _ = await perform(handle(.notice(notice))) }
       if let line { terms.sessions?.close(line) }
@@ -205,6 +206,8 @@ actor SignallingSession {
       case .update(let change):
         try await participant.update(
           ParticipantChange(name: change.name, metadata: change.metadata, attributes: change.attributes))
+      case .hand(let wanted): try await participant.raiseHand(wanted.raised, of: wanted.participant)
+      case .admit(let wanted): try await participant.admit(wanted.waiting, wanted.allowed)
       case .data(let data):
         try await participant.send(
           data.payload, topic: data.topic, reliable: data.reliable, to: data.destinations)

@@ -76,6 +76,8 @@ struct SignallingState {
     defer { effects = [] }
     switch input {
     case .begin(let joined, let id): begin(joined, id)
+    // Bounded by what rooms keep.
+    case .history(let text): effects.append(.send(text, isOpening: true))
     case .reconnect(let code, let room, let id): reconnect(code, room, id, now)
     case .turn(let number): turn(number)
     case .presented(let number, let code, let error): presented(number, code, error)

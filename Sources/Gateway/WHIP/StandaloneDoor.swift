@@ -83,6 +83,7 @@ struct StandaloneDoor: Sendable {
       let token = try verify(request.bearerToken)
       let identity = try token.requireJoin(room: place.room)
       if rooms.forbids(identity, in: place.room, issued: token.effectiveIssue) { throw .removed }
+      if let invitation = token.roost.invitation, !rooms.holds(invitation, in: place.room) { throw .revoked }
       return (token, identity)
     } catch { throw RESTProblem(error) }
   }

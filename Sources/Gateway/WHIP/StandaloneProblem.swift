@@ -62,7 +62,7 @@ extension RESTProblem {
     }
   }
 
-  private init(_ error: JoinError) {
+  init(_ error: JoinError) {
     switch error {
     case .draining: self.init(AdministrationError.draining)
     case .elsewhere: self.init(CallProblem.activeElsewhere)
@@ -71,6 +71,12 @@ extension RESTProblem {
     case .tooLarge(let excess) where excess.mayPass: self = .full(excess.description)
     case .tooLarge(let excess): self.init(AdministrationError.stateTooLarge(excess))
     case .tooOften: self.init(AdministrationError.tooOften)
+    case .locked: self.init(status: 403, code: "room-locked", title: "The room is locked")
+    case .admissionRequired:
+      self.init(
+        status: 403, code: "admission-required", title: "A host has to let you in",
+        detail: "by this door one can't wait for that; the claim roost: {admitted: true} of a token skips it")
+    case .notAdmitted, .waitingEnded: self.init(AdministrationError.unknownParticipant)
     case .full(let limit): self = .full("all \(limit) places are taken")
     }
   }

@@ -3,6 +3,9 @@ public enum AdministrationError: Error, Equatable, Sendable {
   case unknownRoom
   case unknownParticipant
   case unknownTrack
+  /// Who was to be let in can't come in.
+  case joining(JoinError)
+  case unknownInvitation
   case tooLarge(String)
   /// More metadata and attributes than the participant may have in the room now.
   case stateTooLarge(StateExcess)
@@ -25,6 +28,10 @@ public enum AdministrationError: Error, Equatable, Sendable {
   case noSpace
   /// The disk doesn't answer in time; what was asked for may still be done.
   case diskSlow
+  /// No picture of the track is shown to those who run the room: why.
+  case noThumbnail(String)
+  /// What was waited for didn't come in time.
+  case late
   /// Files can't be removed: why.
   case notErased(String)
 }

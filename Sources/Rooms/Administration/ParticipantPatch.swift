@@ -7,6 +7,8 @@ public struct ParticipantPatch: Equatable, Sendable {
   /// By key; `remove` of all of them takes every attribute away.
   public var attributes = Change<[String: Change<String>]>.keep
   public var permissions = PermissionsPatch()
+  /// Who runs the room lowers the participant's hand; only the participant raises it.
+  public var lowersHand = false
 
   public init() {}
 }

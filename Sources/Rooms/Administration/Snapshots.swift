@@ -15,6 +15,13 @@ public struct RoomSnapshot: Sendable {
   public let age: Double
   /// Of all its participants together.
   public let bitrates: Bitrates
+  /// Sessions that wait to be let in, which are no participants.
+  public let waiting: Int
+  /// Of its participants' transports the worst: 0–1; nil: nothing is known.
+  public let loss: Double?
+  public let roundTrip: Duration?
+  /// How many speak.
+  public let speaking: Int
 }
 
 /// A participant as those who run the room see it.

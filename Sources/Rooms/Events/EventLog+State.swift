@@ -217,6 +217,7 @@ extension RoomEvent {
     case nil: break
     }
     if let track { bytes += track.name?.jsonBytes ?? 0 }
+    if let waiting { bytes += waiting.bytes }
     if let call { bytes += 200 + call.people.reduce(0) { $0 + $1.jsonBytes + 4 } }
     return bytes
   }

@@ -7,13 +7,14 @@ public struct RoomEvent: Sendable {
   /// From 1, without gaps, per room id.
   public let id: Int
   public let time: WallTime
-  public let room: RoomInfo
+  public var room: RoomInfo
   public let kind: Kind
   public var participant: EventParticipant?
   public var track: TrackInfo?
   public var reason: LeaveReason?
   public var recording: EventRecording?
   public var call: EventCall?
+  public var waiting: EventWaiting?
   /// For the front doors.
   public let wire = SharedText()
 }

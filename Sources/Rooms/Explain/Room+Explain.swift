@@ -1,46 +1,17 @@
 internal import Engine
 internal import Model
 
-/// Explanations under way. A room asks the media plane for one page at a time; those who want the same page get its answer.
-struct RunningExplanations {
-  struct Page: Equatable, Sendable {
-    var after: String?
-    var limit: Int
-  }
-
-  typealias Running = Task<RoomExplanation, Never>
-
-  var page: (Page, Running)?
-  /// When each participant last asked about itself; those whose second has passed are forgotten in time.
-  private var asked: [ParticipantID: Instant] = [:]
-
-  /// A participant asks about itself so often at most.
-  private static let interval = Duration.seconds(1)
-  private static let keptAsked = 1_024
-
-  mutating func mayAsk(_ id: ParticipantID, now: Instant) -> Bool {
-    #if PLANTED_DEFECTS
-      if PlantedDefect.isOn(.explainsWithoutEnd) { return true }
-    #endif
-    if let last = asked[id], now - last < Self.interval { return false }
-    if asked.count >= Self.keptAsked { asked = asked.filter { now - $0.value < Self.interval } }
-    asked[id] = now
-    return true
-  }
-}
-
 extension Room {
   /// How long the media plane has to answer.
   static let explainPatience = Duration.seconds(1)
 
   /// Why those of one page get what they get.
-  func explain(after: String?, limit: Int) async -> RoomExplanation {
-    let page = RunningExplanations.Page(after: after, limit: limit)
+  func explain(_ page: RunningExplanations.Page) async -> RoomExplanation {
     while let (running, task) = explanations.page {
       let found = await task.value
       if running == page { return found }
     }
-    let (ids, hasMore) = state.page(after: after, limit: limit)
+    let (ids, hasMore) = state.page(page)
     let task = Task {
       let question = state.question(about: ids)
       var found = RoomExplanation(participants: [], hasMore: hasMore)
@@ -65,8 +36,9 @@ extension Room {
     return own
   }
 
-  private func answers(to question: MediaQuestion) async -> [WorkerExplanation?] {
+  func answers(to question: MediaQuestion) async -> [WorkerExplanation?] {
     let ask = media.port.explain
-    return question.peers.isEmpty ? [] : await ask(question, Self.explainPatience)
+    let isEmpty = question.peers.isEmpty && question.published.isEmpty
+    return isEmpty ? [] : await ask(question, Self.explainPatience)
   }
 }

@@ -27,6 +27,11 @@ extension RoomState {
     return (taken, found.count > taken.count)
   }
 
+  func page(_ page: RunningExplanations.Page) -> ([ParticipantID], hasMore: Bool) {
+    guard let identity = page.identity else { return self.page(after: page.after, limit: page.limit) }
+    return (member(of: identity).map { [members[$0].id] } ?? [], false)
+  }
+
   /// What is asked of the media plane about them.
   func question(about ids: [ParticipantID]) -> MediaQuestion {
     var peers: [PeerKey] = []

@@ -90,6 +90,17 @@ struct PendingRecords: Sendable {
     waiting.removals.remove(removal.key)
   }
 
+  mutating func keep(_ invitation: Invitation) {
+    said += 1
+    waiting.invitations.set(invitation.id, invitation, isNew: false)
+  }
+
+  mutating func forget(_ invitation: InvitationID) {
+    said += 1
+    // Where there is no place for that it is forgotten as the next process reads it.
+    waiting.invitations.remove(invitation)
+  }
+
   private mutating func endName(of room: RoomID) {
     guard var row = lives[room], row.stands else { return }
     row.stands = false
@@ -186,6 +197,7 @@ struct PendingRecords: Sendable {
     waiting.participants.giveBack(batch.participants, mayBeDone: mayBeDone)
     waiting.tracks.giveBack(batch.tracks, mayBeDone: mayBeDone)
     waiting.removals.giveBack(batch.removals, mayBeDone: mayBeDone)
+    waiting.invitations.giveBack(batch.invitations, mayBeDone: mayBeDone)
     if batch.givenUp.position > 0 { deletedPosition = 0 }
     giveUp(batch.givenUp)
     dropOldest()

@@ -47,6 +47,7 @@ struct RecordBatch: Sendable {
   var tracks = RowChanges<TrackID, Published>()
   /// When each was.
   var removals = RowChanges<RemovalKey, Int>()
+  var invitations = RowChanges<InvitationID, Invitation>()
   var givenUp = GivenUpEvents()
   /// Of the event that was recorded last, whether it is among these or not.
   var lastPosition: UInt64 = 0
@@ -54,6 +55,7 @@ struct RecordBatch: Sendable {
   /// Roughly, in memory.
   var bytes: Int {
     eventBytes + 256
-      * (lives.byKey.count + participants.byKey.count + tracks.byKey.count + removals.byKey.count)
+      * (lives.byKey.count + participants.byKey.count + tracks.byKey.count + removals.byKey.count
+        + 2 * invitations.byKey.count)
   }
 }

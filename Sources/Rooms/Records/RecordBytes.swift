@@ -4,9 +4,10 @@ package import Model
 /// Events, participants and tracks as the rows of a journal have them: a version, then the fields. A build reads what every
 /// earlier one wrote; one that writes another version has a schema of its own, so that an older server doesn't start on it.
 enum RecordBytes {
-  private static let version: UInt8 = 1
-  /// The second has recordings, the third calls.
-  private static let eventVersion: UInt8 = 3
+  /// Of participants and tracks; the second has raised hands.
+  private static let version: UInt8 = 2
+  /// The second has recordings, the third calls, the fourth raised hands, who waits, and a room's settings.
+  private static let eventVersion: UInt8 = 4
   /// Texts are as long as rooms let them be; this only keeps a reader from taking a length at its word.
   private static let textLimit = 1_048_576
   private static let countLimit = 65_536
@@ -42,6 +43,13 @@ enum RecordBytes {
     }
     writer.write(event.call != nil)
     if let call = event.call { write(call, to: &writer) }
+    writer.write(event.waiting != nil)
+    if let waiting = event.waiting { write(waiting, to: &writer) }
+    // As its metadata, part of this event alone.
+    if event.kind == .roomUpdated {
+      writer.write(event.room.admission)
+      writer.write(event.room.isLocked)
+    }
     return writer.bytes
   }
 
@@ -53,8 +61,8 @@ enum RecordBytes {
     let name = try reader.string(limit: textLimit)
     let kind: RoomEvent.Kind = try reader.named("event")
     let metadata = try reader.optionalString(limit: textLimit)
-    var event = RoomEvent(
-      id: id, time: time, room: RoomInfo(id: room, name: name, metadata: metadata), kind: kind)
+    var known = RoomInfo(id: room, name: name, metadata: metadata)
+    var event = RoomEvent(id: id, time: time, room: known, kind: kind)
     let start = reader.offset
     switch try reader.integer(UInt8.self) {
     case 0: break
@@ -63,7 +71,7 @@ enum RecordBytes {
         ParticipantName(
           id: ParticipantID(known: try reader.string(limit: textLimit)),
           identity: try reader.string(limit: textLimit), name: try reader.optionalString(limit: textLimit)))
-    case 2: event.participant = .whole(try participant(&reader))
+    case 2: event.participant = .whole(try participant(&reader, hasHand: version >= 4))
     default: throw .invalid(field: "participant", offset: start)
     }
     if try reader.bool() { event.track = try track(&reader) }
@@ -74,8 +82,33 @@ enum RecordBytes {
         reason: try reader.bool() ? try reader.named("reason of a recording") : nil)
     }
     if version >= 3, try reader.bool() { event.call = try call(&reader) }
+    if version >= 4, try reader.bool() { event.waiting = try waiting(&reader) }
+    if version >= 4, kind == .roomUpdated {
+      known.admission = try reader.bool()
+      known.isLocked = try reader.bool()
+      event.room = known
+    }
     try reader.finish()
     return event
+  }
+
+  private static func write(_ waiting: EventWaiting, to writer: inout StateWriter) {
+    writer.write(waiting.waiter.id.text)
+    writer.write(waiting.waiter.identity)
+    writer.write(optional: waiting.waiter.name)
+    writer.write(waiting.waiter.since.milliseconds)
+    writer.write(waiting.waiter.until.milliseconds)
+    writer.write(optional: waiting.reason?.rawValue)
+  }
+
+  private static func waiting(_ reader: inout StateReader) throws(StateError) -> EventWaiting {
+    let waiter = Waiter(
+      id: WaitingID(known: try reader.string(limit: textLimit)),
+      identity: try reader.string(limit: textLimit), name: try reader.optionalString(limit: textLimit),
+      since: WallTime(milliseconds: try reader.integer()),
+      until: WallTime(milliseconds: try reader.integer()))
+    return EventWaiting(
+      waiter: waiter, reason: try reader.bool() ? try reader.named("reason of a wait") : nil)
   }
 
   private static func write(_ call: EventCall, to writer: inout StateWriter) {
@@ -120,8 +153,8 @@ enum RecordBytes {
 
   static func participant(_ bytes: [UInt8]) throws(StateError) -> ParticipantInfo {
     var reader = StateReader(bytes)
-    _ = try reader.version("participant", upTo: version)
-    let info = try participant(&reader)
+    let hasHand = try reader.version("participant", upTo: version) >= 2
+    let info = try participant(&reader, hasHand: hasHand)
     try reader.finish()
     return info
   }
@@ -162,9 +195,13 @@ enum RecordBytes {
     }
     writer.write(UInt32(info.tracks.count))
     for track in info.tracks { write(track, to: &writer) }
+    writer.write(optional: info.handRaised?.milliseconds)
   }
 
-  private static func participant(_ reader: inout StateReader) throws(StateError) -> ParticipantInfo {
+  /// - Parameter hasHand: the row says whether its hand is raised.
+  private static func participant(
+    _ reader: inout StateReader, hasHand: Bool
+  ) throws(StateError) -> ParticipantInfo {
     var info = ParticipantInfo(
       id: ParticipantID(known: try reader.string(limit: textLimit)),
       identity: try reader.string(limit: textLimit), name: try reader.optionalString(limit: textLimit),
@@ -190,6 +227,7 @@ enum RecordBytes {
     var tracks: [TrackInfo] = []
     for _ in 0..<(try reader.count(limit: countLimit)) { tracks.append(try track(&reader)) }
     info.tracks = tracks
+    if hasHand { info.handRaised = try reader.optionalInteger().map { WallTime(milliseconds: $0) } }
     return info
   }
 
@@ -223,6 +261,7 @@ extension RoomEvent {
     case .named(let name): bytes += name.identity.utf8.count + (name.name?.utf8.count ?? 0)
     case nil: break
     }
+    if let waiting { bytes += waiting.bytes }
     return bytes + (track?.name?.utf8.count ?? 0)
   }
 

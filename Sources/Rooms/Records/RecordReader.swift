@@ -20,6 +20,7 @@ struct RecordReader {
     try reader.readParticipants(transaction)
     try reader.readRooms(transaction)
     try reader.readRemovals(transaction)
+    try reader.readInvitations(transaction)
     try reader.readEvents(transaction, bytes: eventBytes)
     return reader
   }
@@ -58,7 +59,8 @@ struct RecordReader {
   private mutating func readRooms(_ transaction: borrowing Transaction) throws(StoreError) {
     let rows = try transaction.run(
       """
-      SELECT id, name, created, last_event, empty_timeout, departure_timeout, max_participants, stands, reborn, metadata
+      SELECT id, name, created, last_event, empty_timeout, departure_timeout, max_participants, stands, reborn, metadata,
+        admission, locked, data_history
       FROM lives LEFT JOIN life_metadata ON life = id ORDER BY created, id
       """)
     for row in rows {
@@ -70,6 +72,11 @@ struct RecordReader {
         emptyTimeout: Int(clamping: try row.integer(4)), departureTimeout: Int(clamping: try row.integer(5)))
       settings.maxParticipants = try row.optionalInteger(6).map { Int(clamping: $0) }
       settings.metadata = try row.optionalBytes(9).map { String(decoding: $0, as: UTF8.self) }
+      settings.admission = try row.integer(10) != 0
+      settings.isLocked = try row.integer(11) != 0
+      if let body = try row.optionalBytes(12) {
+        settings.dataHistory = decoded { () throws(StateError) in try RecordBytes.dataHistory(body) }
+      }
       var room = RoomRecovery.Room(name: life.name, settings: settings, life: life)
       guard let last = Self.number(try row.integer(3), from: 0) else {
         unreadable += 1
@@ -90,6 +97,15 @@ struct RecordReader {
       recovery.removals.append(
         Removal(
           identity: try row.string(1), room: try row.string(0), time: Int(clamping: try row.integer(2))))
+    }
+  }
+
+  private mutating func readInvitations(_ transaction: borrowing Transaction) throws(StoreError) {
+    for (id, life, body) in try InvitationRows.read(transaction) {
+      let invitation = decoded { () throws(StateError) in
+        try RecordBytes.invitation(body, id: id, life: RoomID(naming: life))
+      }
+      if let invitation { recovery.invitations.append(invitation) }
     }
   }
 

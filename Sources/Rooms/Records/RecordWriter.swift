@@ -23,6 +23,7 @@ enum RecordWriter {
     try write(batch.participants, to: transaction)
     try write(batch.tracks, to: transaction)
     try write(batch.removals, to: transaction)
+    try InvitationRows.write(batch.invitations, to: transaction)
     try delete(batch.givenUp, from: transaction)
     try transaction.run(
       """
@@ -42,12 +43,14 @@ enum RecordWriter {
     try transaction.run(
       """
       INSERT INTO lives (
-        id, name, created, last_event, empty_timeout, departure_timeout, max_participants, stands, reborn
-      ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+        id, name, created, last_event, empty_timeout, departure_timeout, max_participants, stands, reborn, admission, locked,
+        data_history
+      ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
       ON CONFLICT (id) DO UPDATE SET
         last_event = excluded.last_event, empty_timeout = excluded.empty_timeout,
         departure_timeout = excluded.departure_timeout, max_participants = excluded.max_participants,
-        stands = excluded.stands
+        stands = excluded.stands, admission = excluded.admission, locked = excluded.locked,
+        data_history = excluded.data_history
       """,
       each: present.map { row in
         [
@@ -55,7 +58,9 @@ enum RecordWriter {
           .integer(row.lastEvent), .integer(row.settings.emptyTimeout),
           .integer(row.settings.departureTimeout),
           .optional(row.settings.maxParticipants) { .integer($0) }, .integer(row.stands ? 1 : 0),
-          .integer(row.life.isReborn ? 1 : 0),
+          .integer(row.life.isReborn ? 1 : 0), .integer(row.settings.admission ? 1 : 0),
+          .integer(row.settings.isLocked ? 1 : 0),
+          .optional(row.settings.dataHistory) { .bytes(RecordBytes.bytes(of: $0)) },
         ]
       })
     let described = present.filter(\.hasNewMetadata)
@@ -74,6 +79,7 @@ enum RecordWriter {
     // Those who were in it have left before; this is for what could not be remembered.
     try transaction.run("DELETE FROM participants WHERE life = $1", each: gone)
     try transaction.run("DELETE FROM tracks WHERE life = $1", each: gone)
+    try transaction.run("DELETE FROM invitations WHERE life = $1", each: gone)
   }
 
   private static func write(

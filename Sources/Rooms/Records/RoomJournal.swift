@@ -25,6 +25,11 @@ public protocol RoomJournal: Sendable {
   /// beside newer ones.
   func forget(_ removal: Removal)
 
+  /// An invitation holds, or was opened once more: in place of what was said of it before.
+  func keep(_ invitation: Invitation)
+  /// One is over.
+  func forget(_ invitation: InvitationID)
+
   /// The position up to which events outlive the process. Who reads the log from outside is given no later ones: after a
   /// crash their numbers would be those of others.
   var stored: UInt64 { get }

@@ -8,6 +8,7 @@ final class RoomRecords: Sendable {
 
   let events: EventLog
   private let removals: Mutex<Removals>
+  private let invitations = Mutex(Invitations())
   private let journal: (any RoomJournal)?
 
   /// - Parameters:
@@ -21,7 +22,11 @@ final class RoomRecords: Sendable {
   }
 
   /// The next event of its room.
-  func record(_ event: RoomEvent) { events.append(event) }
+  func record(_ event: RoomEvent) {
+    events.append(event)
+    guard event.kind == .roomFinished else { return }
+    changeInvitations { $0.remove(of: event.room.id) }
+  }
 
   /// Gives up what is too old: events at once, removals by the hour, for the journal's sake alone, since they hold no longer
   /// than they may whenever they are asked for.
@@ -31,6 +36,62 @@ final class RoomRecords: Sendable {
     removals.withLock { removals in
       removals.sweep(now: now, every: Self.sweeping)
       noteForgotten(&removals)
+    }
+    changeInvitations { $0.expire(now: now) }
+  }
+
+  // MARK: - Invitations
+
+  /// The journal has what is forgotten in the order in which that happens.
+  @discardableResult
+  private func changeInvitations<Result: Sendable>(_ body: (inout Invitations) -> Result) -> Result {
+    invitations.withLock { invitations in
+      let result = body(&invitations)
+      for id in invitations.takeForgotten() { journal?.forget(id) }
+      return result
+    }
+  }
+
+  /// - Returns: nil: it holds from here on; else what is full.
+  func keep(_ invitation: Invitation, now: Int) -> String? {
+    changeInvitations { invitations in
+      let full = invitations.insert(invitation, now: now)
+      if full == nil { journal?.keep(invitation) }
+      return full
+    }
+  }
+
+  func invitation(of code: [UInt8], now: Int) -> Invitation? {
+    invitations.withLock { $0.find(code, now: now) }
+  }
+
+  /// As `Invitations.open`.
+  func open(_ id: InvitationID, now: Int, at moment: Instant) -> (Invitation, isPaced: Bool)? {
+    changeInvitations { invitations in
+      let found = invitations.open(id, now: now, at: moment)
+      if let (invitation, isPaced) = found, !isPaced { journal?.keep(invitation) }
+      return found
+    }
+  }
+
+  func holds(_ id: InvitationID, of room: String, now: Int) -> Bool {
+    invitations.withLock { $0.holds(id, of: room, now: now) }
+  }
+
+  func invitations(of life: RoomID, now: Int) -> [Invitation] {
+    invitations.withLock { $0.all(of: life, now: now) }
+  }
+
+  /// - Returns: whether the room has one of that id.
+  func revoke(_ id: InvitationID, of life: RoomID) -> Bool { changeInvitations { $0.remove(id, of: life) } }
+
+  /// Takes over those of rooms that go on.
+  func recover(_ kept: [Invitation], of rooms: Set<RoomID>, now: Int) {
+    for invitation in kept.sorted(by: { $0.created < $1.created }) {
+      let isKept =
+        rooms.contains(invitation.life) && invitation.expires > now
+        && invitations.withLock { $0.insert(invitation, now: now) } == nil
+      if !isKept { journal?.forget(invitation.id) }
     }
   }
 

@@ -48,6 +48,8 @@ public struct RoomRecovery: Sendable {
   public var rooms: [Room]
   /// In any order.
   public var removals: [Removal]
+  /// In any order.
+  public var invitations: [Invitation] = []
   /// nil: the log begins with this process.
   public var events: Events?
 

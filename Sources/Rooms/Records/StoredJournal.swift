@@ -79,6 +79,8 @@ public final class StoredJournal: RoomJournal {
   public func giveUpName(of room: RoomID) { say { $0.giveUpName(of: room) } }
   public func remember(_ removal: Removal) { say { $0.remember(removal) } }
   public func forget(_ removal: Removal) { say { $0.forget(removal) } }
+  public func keep(_ invitation: Invitation) { say { $0.keep(invitation) } }
+  public func forget(_ invitation: InvitationID) { say { $0.forget(invitation) } }
   /// It goes with the next group: that a row stays for longer harms nothing.
   public func giveUp(_ events: GivenUpEvents) { state.withLock { $0.pending.giveUp(events) } }
 

@@ -11,6 +11,7 @@ actor Room: RoomRequests {
   /// Counts rooms as they are made.
   nonisolated let number: UInt64
   nonisolated let name: String
+  nonisolated let id: RoomID
   private(set) var state: RoomState
   let media: MediaPlane
   private let registry: RoomRegistry<Room>
@@ -20,10 +21,15 @@ actor Room: RoomRequests {
   private let pressure = NoticePressure()
   /// Whom the input that is being handled has let in.
   private var newcomer: ParticipantSession?
+  /// Whom it has let wait.
+  private var waiter: WaitingTicket?
+  private var tickets: [WaitingID: WaitingTicket] = [:]
   /// Answers of the media plane that are waited for.
   var explanations = RunningExplanations()
   /// Flight recorders that those who run the room may ask for.
   var flightRequests = RateLimit(rate: 1, burst: 4)
+  /// Pictures of its tracks that those who run the room may ask for.
+  var thumbnails = ThumbnailPaces()
 
   /// - Parameter life: under which id it goes on; nil: it begins.
   init(
@@ -33,9 +39,11 @@ actor Room: RoomRequests {
     self.number = number
     self.name = name
     var random = media.makeRandom()
-    let id = RoomID(&random)
+    let fresh = RoomID(&random)
+    let id = life?.id ?? fresh
+    self.id = id
     state = RoomState(
-      id: life?.id ?? id, name: name, created: life?.created ?? media.wallTime, settings: settings,
+      id: id, name: name, created: life?.created ?? media.wallTime, settings: settings,
       terms: terms, random: random, now: media.now)
     self.media = media
     self.registry = registry
@@ -78,14 +86,27 @@ actor Room: RoomRequests {
   /// - Throws: `removed`: an administrator was faster. `full`, `tooLarge`. `tooOften`: the identity has spent too much here
   ///   to come again; what session it has stays.
   func join(_ newcomer: Newcomer) throws(JoinError) -> (session: ParticipantSession, isNew: Bool) {
-    self.newcomer = nil
+    guard case .session(let session, let isNew) = try enter(newcomer) else { throw .admissionRequired }
+    return (session, isNew)
+  }
+
+  /// How one has come to the room.
+  enum Entry {
+    case session(ParticipantSession, isNew: Bool)
+    case waiting(WaitingTicket)
+  }
+
+  /// As `join`, of one that may wait to be let in. Nothing is waited for here: those who come later find it in, or waiting.
+  func enter(_ newcomer: Newcomer) throws(JoinError) -> Entry {
+    (self.newcomer, waiter) = (nil, nil)
     // Asked here as well as at the door: a removal may have come between the two.
     let isForbidden = registry.forbidsInside(newcomer.identity, in: name, issued: newcomer.issued)
     let reply = handle(.join(newcomer, isForbidden: isForbidden))
     if case .joinRefused(let error) = reply { throw error }
+    if case .waiting = reply, let waiter { return .waiting(waiter) }
     guard let session = self.newcomer else { throw .removed }
-    if case .attached = reply { return (session, false) }
-    return (session, true)
+    if case .attached = reply { return .session(session, isNew: false) }
+    return .session(session, isNew: true)
   }
 
   /// As `join`, of a client without a socket.
@@ -104,6 +125,17 @@ actor Room: RoomRequests {
     switch effect {
     case .reply(let new): reply = new
     case .admit(let joined, let terms): admit(joined, terms)
+    case .wait(let waiter): wait(waiter)
+    case .askPlace(let id, let identity, let cause):
+      var refusal: JoinError?
+      do throws(JoinError) { try registry.takePlace(identity, in: name, number: number) } catch {
+        refusal = error
+      }
+      follow(.placed(id, of: identity, refusal, cause), &reply)
+    case .waitingEnded(let patience):
+      let isOver = registry.waitingEnded(in: name, number: number, patience: patience, now: now)
+      if isOver { follow(.finish, &reply) }
+    case .settle(let id, let outcome): settle(id, outcome)
     case .unattended(let id): sessions[id]?.mailbox.absent()
     case .notify(let id, let notice): sessions[id]?.mailbox.put(notice)
     case .notifyAll(let notice): for session in sessions.inOrder { session.mailbox.put(notice) }
@@ -111,6 +143,13 @@ actor Room: RoomRequests {
     case .record(let event, let leaving):
       registry.records.record(event)
       for session in sessions.inOrder where session.id != leaving { session.mailbox.put(.event(event)) }
+    case .recordForHosts(let event, let hosts):
+      registry.records.record(event)
+      for id in hosts { sessions[id]?.mailbox.put(.event(event)) }
+    case .forbid(let identity):
+      if !registry.records.remove(identity, from: name, now: registry.wallSeconds()) {
+        log.warning("a removal is not remembered: too many are", ["room": name, "identity": identity])
+      }
     case .keepSettings(let settings):
       registry.records.keep(settings, of: state.info, created: state.created)
     case .giveUpName: registry.records.giveUpName(of: state.id)
@@ -144,6 +183,22 @@ actor Room: RoomRequests {
   private func prepare(_ proposal: Proposal, _ reply: inout RoomReply) {
     guard let key = proposal.peer ?? media.reserve() else { return follow(.overloaded(proposal), &reply) }
     follow(.prepared(proposal, key, media.local(for: key)), &reply)
+  }
+
+  private func wait(_ waiter: Waiter) {
+    registry.wait(waiter.identity, in: name, number: number)
+    let ticket = WaitingTicket(waiter)
+    tickets[waiter.id] = ticket
+    self.waiter = ticket
+  }
+
+  private func settle(_ id: WaitingID, _ outcome: WaitingOutcome) {
+    let ticket = tickets.removeValue(forKey: id)
+    switch outcome {
+    case .ended(let error): ticket?.settle(.failure(error))
+    case .admitted(let isNew):
+      ticket?.settle(newcomer.map { .success(($0, isNew)) } ?? .failure(.notAdmitted))
+    }
   }
 
   private func admit(_ joined: JoinedState, _ terms: SessionTerms) {

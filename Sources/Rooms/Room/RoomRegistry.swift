@@ -78,6 +78,27 @@ final class RoomRegistry<Handle: Sendable>: Sendable {
     return isOver
   }
 
+  /// One that `begin` let in waits to be let in, and has no place meanwhile.
+  func wait(_ identity: String, in name: String, number: UInt64) {
+    let continuations = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+      guard state.rooms.wait(identity, in: name, number: number) else { return [] }
+      defer { state.waitingUntilEmpty = [] }
+      return state.waitingUntilEmpty
+    }
+    for continuation in continuations { continuation.resume() }
+  }
+
+  /// One that waits to be let in takes a place again.
+  func takePlace(_ identity: String, in name: String, number: UInt64) throws(JoinError) {
+    try withRooms { rooms throws(JoinError) in try rooms.takePlace(identity, in: name, number: number) }
+  }
+
+  /// One waits no longer, whatever became of it.
+  /// - Returns: whether the room has gone.
+  func waitingEnded(in name: String, number: UInt64, patience: Int, now: Instant) -> Bool {
+    withRooms { $0.waitingEnded(in: name, number: number, patience: patience, now: now) }
+  }
+
   /// Returns when all rooms are empty, which may be at once.
   func waitUntilEmpty() async {
     await withCheckedContinuation { continuation in

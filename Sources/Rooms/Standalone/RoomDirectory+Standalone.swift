@@ -13,7 +13,7 @@ extension RoomDirectory {
   public func open(
     _ offer: StandaloneOffer, room name: String, identity: String, name display: String? = nil,
     metadata: String? = nil, attributes: [String: String] = [:], grants: Grants, issued: Int? = nil,
-    device: String? = nil
+    device: String? = nil, isAdmitted: Bool = false
   ) async throws(StandaloneError) -> StandaloneAnswer {
     let stay: String?
     do throws(JoinError) {
@@ -28,7 +28,7 @@ extension RoomDirectory {
     } catch { throw refuse(.joining(error)) }
     let newcomer = Newcomer(
       identity: identity, name: display, metadata: metadata, attributes: attributes, grants: grants,
-      issued: issued, opens: nil, isAttended: false, stay: stay)
+      issued: issued, opens: nil, isAttended: false, stay: stay, isAdmitted: isAdmitted)
     switch await room.open(StandaloneEntry(newcomer: newcomer, offer: offer)) {
     case .standalone(let answer, let isNew):
       if isNew { registry.withRooms { $0.noteStarted() } }

@@ -17,7 +17,10 @@ extension RoomState {
     if !newcomer.attributes.isEmpty { info.attributes = newcomer.attributes }
     let bytes: Int
     do throws(StateExcess) { bytes = try review(info, of: member) } catch { throw .tooLarge(error) }
-    let given = members.indices.reduce(0) { $1 == member ? $0 : $0 + members[$1].bodyBytes }
+    newcomers.history.apply(settings.dataHistory, now: now)
+    let given = members.indices.reduce(newcomers.history.bytes) {
+      $1 == member ? $0 : $0 + members[$1].bodyBytes
+    }
     guard pay(newcomer, StateBudget.joinCost(bytes, given: given)) else { throw .tooOften }
 
     if members[member].session != nil { endSession(member, reason: .duplicateIdentity) }
@@ -42,6 +45,5 @@ extension RoomState {
     // It has counted as one that comes.
     emit(.sessionEnded(identity: newcomer.identity, nil, patience: patience))
     log("session begun beside other transports", of: members[member], ("id", members[member].id.text))
-    reply(.attached)
   }
 }

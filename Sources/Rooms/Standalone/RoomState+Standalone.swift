@@ -29,6 +29,11 @@ extension RoomState {
     // For all that is looked at, and that others hear of a transport.
     guard pay(newcomer, 1) else { throw .tooOften }
     if let closed { throw .joining(closed == .serverShutdown ? .draining : .noRoom) }
+    switch entrance(of: newcomer) {
+    case .open: break
+    case .waits: throw .joining(.admissionRequired)
+    case .locked: throw .joining(.locked)
+    }
     let known = member(of: newcomer.identity)
     try checkPermission(entry, known)
     try checkCount(known)

@@ -5,12 +5,16 @@ enum AdministrationRequest: Sendable {
   case change(RoomPatch)
   case changeParticipant(String, ParticipantPatch)
   case remove(String)
+  /// Lets an identity in that waits; with an id, if it waits by that one.
+  case admit(String, WaitingID?)
   /// Ends an identity's session, if it is there by that stay, and no more.
   case disconnect(String, stay: String, LeaveReason)
   case mute(track: String, of: String, Bool)
   case send(DataMessage, to: [String]?)
   case record(RecordingScope)
   case stopRecording(String)
+  /// A picture of a track is about to be given to somebody who runs the room.
+  case thumbnail(track: String, of: String)
 
   /// Whether it waits while front doors are behind. What takes something away from a participant doesn't: it may be what ends the flood.
   var isNoticed: Bool {
@@ -19,7 +23,7 @@ enum AdministrationRequest: Sendable {
     #endif
     return switch self {
     case .changeParticipant, .remove, .disconnect, .mute(_, _, true), .stopRecording: false
-    case .change, .send, .mute(_, _, false), .record: true
+    case .change, .send, .mute(_, _, false), .record, .thumbnail, .admit: true
     }
   }
 }

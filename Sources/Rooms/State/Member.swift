@@ -27,14 +27,21 @@ struct Member: Sendable {
   private(set) var transportsOpened: UInt32 = 0
   /// What was last said of it, and when, so that it doesn't flap.
   var quality: Quality?
-  /// It speaks, or did last. Written by `RoomState.describeSpeakers` and its bytes' reader alone.
-  var isLastSpeaker = false
+  var floor = Floor()
   var presence: Presence
   /// As those who oversee the room have named it.
   var stay = Stay()
   /// Mutes of administrators that outlived their tracks.
   var standingMutes = StandingMutes()
   private let lastInfo = LastInfo()
+
+  /// Whether it speaks, and asks to.
+  struct Floor: Equatable, Sendable {
+    /// It speaks, or did last. Written by `RoomState.describeSpeakers` and its bytes' reader alone.
+    var isLastSpeaker = false
+    /// Since when its hand is raised.
+    var handRaised: WallTime?
+  }
 
   struct Quality: Equatable, Sendable {
     var value: ConnectionQuality
@@ -61,7 +68,8 @@ struct Member: Sendable {
   var info: ParticipantInfo {
     ParticipantInfo(
       id: id, identity: identity, name: name, metadata: metadata, attributes: attributes,
-      permissions: grants.permissions, tracks: transports.flatMap { $0.published.map(\.info) })
+      permissions: grants.permissions, tracks: transports.flatMap { $0.published.map(\.info) },
+      handRaised: floor.handRaised)
   }
 
   /// As `info`, for a participant that joins. It shares its encoded text with earlier ones until the member's state changes.
@@ -126,6 +134,9 @@ struct Member: Sendable {
   var isWithoutMedia: Bool { !transports.contains { isSign($0) && $0.peer != nil } }
 
   // MARK: - What it may do
+
+  /// Whether it says who comes in, and hears who waits for that.
+  var isHost: Bool { session != nil && handleGrants.roomAdmin }
 
   /// What may be done by its handle.
   var handleGrants: Grants { sessionGrants ?? grants }

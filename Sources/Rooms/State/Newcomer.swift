@@ -15,6 +15,10 @@ struct Newcomer: Sendable {
   var isAttended = true
   /// By which it is there, as those who oversee the room have it from before; nil: by none yet, or it isn't overseen.
   var stay: String?
+  /// It needn't wait until a host lets it in: its token says so, or a host has.
+  var isAdmitted = false
+  /// For how long its front door waits for that; nil: it can't.
+  var patience: Duration?
 
   /// Whether it comes by another stay than the participant of its identity is there by, which is over then.
   func hasMoved(from member: Member) -> Bool {

@@ -14,6 +14,10 @@ enum ParticipantRequest: Sendable {
   case mute(String, Bool)
   case update(ParticipantChange)
   case send(DataRequest)
+  /// Raises its hand or lowers it, or lowers another's, by that one's id.
+  case hand(Bool, of: String?)
+  /// Lets one in that waits, by its id, or refuses it.
+  case admit(String, Bool)
   case grants
   /// Why it gets what it gets: what is paid for that, before the media plane is asked.
   case explain

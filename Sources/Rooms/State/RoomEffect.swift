@@ -9,6 +9,15 @@ enum RoomEffect: Sendable {
 
   /// It is in: what follows concerns it too.
   case admit(JoinedState, SessionTerms)
+  /// A session waits to be let in. It gives up the place that it was given as it came, and keeps the room.
+  case wait(Waiter)
+  /// A question: a place for one that waits.
+  case askPlace(WaitingID, of: String, AdmissionCause)
+  /// One waits no longer, whatever became of it.
+  /// - Parameter patience: seconds for which a room stays that is empty now.
+  case waitingEnded(patience: Int)
+  /// What became of one that waited; of that it hears no more.
+  case settle(WaitingID, WaitingOutcome)
   /// Its socket has gone: notices may collapse until `resumed`.
   case unattended(ParticipantID)
   case notify(ParticipantID, ParticipantNotice)
@@ -23,7 +32,11 @@ enum RoomEffect: Sendable {
 
   /// For the journal, and for everybody who is in but one: who leaves hears of it by its last notice.
   case record(RoomEvent, except: ParticipantID? = nil)
+  /// For the journal, and for these alone.
+  case recordForHosts(RoomEvent, [ParticipantID])
   case keepSettings(RoomSettings)
+  /// An identity's tokens of before are no longer good for the room.
+  case forbid(String)
   /// It comes back under its name no more.
   case giveUpName
   /// A session is over.

@@ -16,6 +16,10 @@ enum RoomInput: Sendable {
   case join(Newcomer, isForbidden: Bool)
   /// - Parameter session: number of the session that asks; nil: whichever the participant has. One that another has followed is over.
   case request(ParticipantID, ParticipantRequest, session: UInt32? = nil)
+  /// To `RoomEffect.askPlace`: nil: there is one.
+  case placed(WaitingID, of: String, JoinError?, AdmissionCause)
+  /// A front door waits no longer for one of its sessions to be let in.
+  case stopWaiting(WaitingID, WaitingEndReason)
   /// A client without a socket comes with an offer.
   /// - Parameter isForbidden: as of `join`.
   case open(StandaloneEntry, isForbidden: Bool)

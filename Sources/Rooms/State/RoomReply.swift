@@ -4,6 +4,8 @@ internal import AccessTokens
 enum RoomReply: Sendable {
   case done
   case joinRefused(JoinError)
+  /// It waits to be let in.
+  case waiting
   case refused(RequestError)
   /// The participant was in already, by transports without a socket.
   case attached

@@ -9,6 +9,7 @@ extension RoomState {
       case .change(let patch): try change(patch)
       case .changeParticipant(let identity, let patch): try change(identity, patch)
       case .remove(let identity): remove(identity)
+      case .admit(let identity, let id): try admit(identity, id)
       case .disconnect(let identity, let stay, let reason):
         if let member = member(of: identity), members[member].stay.end(stay, reason) {
           end(member, reason: reason)
@@ -17,6 +18,7 @@ extension RoomState {
       case .send(let message, let destinations): send(message, to: destinations)
       case .record(let scope): try startRecording(scope)
       case .stopRecording(let id): try stopRecording(id)
+      case .thumbnail(let track, let identity): try giveThumbnail(track, of: identity)
       }
     } catch { reply(.administrationRefused(error)) }
   }
@@ -36,8 +38,20 @@ extension RoomState {
       settings = changed
       emit(.keepSettings(changed))
       record(.roomUpdated)
+      newcomers.history.apply(changed.dataHistory, now: now)
+      letInWhoMay()
     }
     reply(.room(snapshot(now: now)))
+  }
+
+  /// - Parameter id: nil: by whichever it waits.
+  private mutating func admit(_ identity: String, _ id: WaitingID?) throws(AdministrationError) {
+    let index = waiting.firstIndex { session in
+      session.newcomer.identity.isExactly(identity) && id.map { $0 == session.id } ?? true
+    }
+    guard let index else { throw .unknownParticipant }
+    // Its answer comes with the place.
+    do throws(JoinError) { try letIn(index, .administration) } catch { throw .joining(error) }
   }
 
   private mutating func change(
@@ -47,6 +61,7 @@ extension RoomState {
     let before = members[member].info
     var info = before
     patch.name.apply(to: &info.name)
+    if patch.lowersHand { info.handRaised = nil }
     patch.metadata.apply(to: &info.metadata)
     switch patch.attributes {
     case .keep: break
@@ -61,6 +76,7 @@ extension RoomState {
     let bytes: Int
     do throws(StateExcess) { bytes = try review(info, of: member) } catch { throw AdministrationError(error) }
     members[member].describe(info, stateBytes: bytes)
+    members[member].floor.handRaised = info.handRaised
     if !permit(patch.permissions, to: member), info != before, !members[member].grants.hidden {
       record(.participantUpdated, of: member)
     }
@@ -69,8 +85,14 @@ extension RoomState {
     endPowerless(of: member)
   }
 
-  /// Ends an identity's session, if there is one; the journal remembers the removal.
-  private mutating func remove(_ identity: String) {
+  /// Ends an identity's session, if there is one, also one that waits, and forgets its messages; the journal remembers the removal.
+  mutating func remove(_ identity: String) {
+    #if PLANTED_DEFECTS
+      if !PlantedDefect.isOn(.historyOfRemoved) { newcomers.history.forget(identity) }
+    #else
+      newcomers.history.forget(identity)
+    #endif
+    endWaiting(of: identity, .removed)
     guard let member = member(of: identity) else { return }
     log("participant removed", of: members[member], ("id", members[member].id.text))
     end(member, reason: .removed)
@@ -90,6 +112,7 @@ extension RoomState {
   /// A message of the server's own.
   private mutating func send(_ message: DataMessage, to destinations: [String]?) {
     let wanted = destinations.flatMap { $0.isEmpty ? nil : Set($0.map(ExactName.init)) }
+    if wanted == nil { keep(message, of: nil) }
     for member in members.indices where wanted?.contains(ExactName(members[member].identity)) ?? true {
       notify(member, .data(message))
     }
@@ -104,7 +127,9 @@ extension RoomState {
       publishers: members.count { $0.trackCount > 0 },
       tracks: members.reduce(0) { $0 + $1.trackCount },
       age: max(0, Double(wallTime.milliseconds - created.milliseconds) / 1_000),
-      bitrates: members.map(\.bitrates).reduce(Bitrates(), +))
+      bitrates: members.map(\.bitrates).reduce(Bitrates(), +), waiting: waiting.count,
+      loss: members.compactMap(\.loss).max(), roundTrip: members.compactMap(\.roundTrip).max(),
+      speaking: speaking.count)
   }
 
   /// - Parameter after: only identities behind this one, in the order of their bytes.

@@ -29,6 +29,7 @@ extension RoomState {
   /// The last event, of a room that had a first.
   mutating func finish() {
     isFinished = true
+    endAllWaiting(.roomClosed)
     endRecordings(.roomFinished)
     if lastEvent > 0 { record(.roomFinished) }
   }
@@ -44,17 +45,36 @@ extension RoomState {
 
   private mutating func admit(_ newcomer: Newcomer, isForbidden: Bool) throws(JoinError) {
     guard !isForbidden else { throw .removed }
+    switch entrance(of: newcomer) {
+    case .open: reply(try come(newcomer) ? .done : .attached)
+    case .waits: try wait(newcomer)
+    case .locked: throw .locked
+    }
+  }
+
+  /// A session begins, in the place of an earlier one of its identity. One of that identity that still waits came before it, and gives
+  /// way as well.
+  /// - Returns: whether its participant has come with it; else that was in already, by transports without a socket.
+  mutating func come(_ newcomer: Newcomer) throws(JoinError) -> Bool {
     let old = member(of: newcomer.identity)
     let hasMoved = old.map { newcomer.hasMoved(from: members[$0]) } ?? false
-    if let old, members[old].hasStandalone, !hasMoved { return try attach(newcomer, to: old) }
+    if let old, members[old].hasStandalone, !hasMoved {
+      try attach(newcomer, to: old)
+      endWaiting(of: newcomer.identity, .duplicateIdentity)
+      return false
+    }
     let admission = try review(newcomer, replacing: old)
-    let given = members.indices.reduce(0) { $1 == old ? $0 : $0 + members[$1].bodyBytes }
+    newcomers.history.apply(settings.dataHistory, now: now)
+    let given = members.indices.reduce(newcomers.history.bytes) {
+      $1 == old ? $0 : $0 + members[$1].bodyBytes
+    }
     guard pay(newcomer, StateBudget.joinCost(admission.stateBytes, given: given)) else { throw .tooOften }
     if let old { end(old, reason: hasMoved ? .movedElsewhere : .duplicateIdentity) }
     let member = enter(newcomer, admission)
+    endWaiting(of: newcomer.identity, .duplicateIdentity)
     beginSession(newcomer, of: member)
     greet(member)
-    reply(.done)
+    return true
   }
 
   /// A participant that may come.
@@ -107,8 +127,10 @@ extension RoomState {
       let others = members.indices.filter {
         $0 != member && (PlantedDefect.isOn(.hiddenPresent) || !members[$0].grants.hidden)
       }
+      let hears = PlantedDefect.isOn(.historyForAll) || members[member].handleGrants.canSubscribe
     #else
       let others = members.indices.filter { $0 != member && !members[$0].grants.hidden }
+      let hears = members[member].handleGrants.canSubscribe
     #endif
     members[member].beginSession(after: lastEvent)
     var transport: TransportID?
@@ -121,7 +143,8 @@ extension RoomState {
       .admit(
         JoinedState(
           room: info, participant: members[member].info, participants: others.map { members[$0].knownInfo },
-          lastEvent: lastEvent),
+          lastEvent: lastEvent, waiting: members[member].isHost ? waiting.map(\.waiter) : nil,
+          history: hears ? newcomers.history.kept : .none),
         SessionTerms(
           number: members[member].sessionsBegun, transport: transport, role: newcomer.opens,
           isAttended: newcomer.isAttended)))
@@ -193,6 +216,7 @@ extension RoomState {
   mutating func close(_ reason: LeaveReason) {
     closed = reason
     endRecordings(reason == .serverShutdown ? .serverShutdown : .roomFinished)
+    endAllWaiting(reason == .serverShutdown ? .serverShutdown : .roomClosed)
     if reason == .roomClosed, lastEvent > 0 { emit(.giveUpName) }
     while !members.isEmpty { end(0, reason: reason) }
   }

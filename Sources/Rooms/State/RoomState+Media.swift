@@ -135,6 +135,7 @@ extension RoomState {
       for place in places(of: member) {
         let quality = self[place].peer.flatMap { qualities[$0] }
         self[place].bitrates = quality?.bitrates ?? Bitrates()
+        self[place].measured = quality
         // On whichever way it was heard last.
         if let quality, members[member].isSign(self[place]) {
           members[member].presence.heard(at: quality.lastHeard)

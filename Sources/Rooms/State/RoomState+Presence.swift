@@ -25,7 +25,10 @@ extension RoomState {
     guard let member = member(id), let page, page.events.last?.id ?? after == page.lastEvent else {
       return reply(.refused(.gone))
     }
-    let bytes = page.events.reduce(0) { $0 + $1.messageBytes }
+    // Of those who wait hosts alone hear.
+    let isHost = members[member].isHost
+    let missed = page.events.filter { isHost || !$0.kind.isForHosts }
+    let bytes = missed.reduce(0) { $0 + $1.messageBytes }
     guard bytes <= ResumedState.byteLimit else { return reply(.refused(.gone)) }
     #if PLANTED_DEFECTS
       let cost = PlantedDefect.isOn(.resumeForNothing) ? 0 : StateBudget.eventCost(bytes)
@@ -44,7 +47,7 @@ extension RoomState {
       member,
       .resumed(
         ResumedState(
-          lastEvent: page.lastEvent, missed: page.events, transports: transports,
+          lastEvent: page.lastEvent, missed: missed, transports: transports,
           notices: standing(of: member))))
     log("participant resumed", of: members[member], ("id", id.text))
     reply(.done)
@@ -68,6 +71,7 @@ extension RoomState {
   /// Does what has become due for those who are away, and has the room called again. It ends sessions, so it comes last
   /// of what an input brings about: ask for it by `presenceChanged`.
   mutating func lookAfter() {
+    expireWaiting()
     var index = 0
     while index < members.count {
       let id = members[index].id
@@ -83,7 +87,7 @@ extension RoomState {
       }
       if index < members.count, members[index].id == id { index += 1 }
     }
-    emit(.alarm(members.map(\.presence.deadline).min() ?? .never))
+    emit(.alarm((members.map(\.presence.deadline) + waiting.map(\.deadline)).min() ?? .never))
   }
 
   private mutating func say(_ kind: RoomEvent.Kind, of member: Int) {

@@ -46,6 +46,12 @@ extension RoomState {
     case .explain: perform { state throws(RequestError) in _ = try state.asking(id) }
     case .send(let message):
       perform { state throws(RequestError) in try state.send(message, from: id) }
+    case .hand(let isRaised, let other):
+      perform { state throws(RequestError) in try state.raiseHand(isRaised, of: other, by: id) }
+    case .admit(let waiting, let isAllowed):
+      do throws(RequestError) { try decide(waiting, isAllowed: isAllowed, by: id) } catch {
+        reply(.refused(error))
+      }
     }
   }
 
@@ -62,7 +68,7 @@ extension RoomState {
   }
 
   /// - Parameter price: in requests.
-  private mutating func asking(_ id: ParticipantID, price: Double = 1) throws(RequestError) -> Int {
+  mutating func asking(_ id: ParticipantID, price: Double = 1) throws(RequestError) -> Int {
     guard let member = member(id) else { throw .gone }
     guard spend(member, { $0.requests.take(price, now: $1) }) else { throw .tooOften }
     return member
@@ -199,8 +205,22 @@ extension RoomState {
     #else
       let wanted = request.destinations.flatMap { $0.isEmpty ? nil : Set($0.map(ExactName.init)) }
     #endif
+    if wanted == nil { keep(message, of: member) }
     for other in members.indices where other != member {
       if wanted?.contains(ExactName(members[other].identity)) ?? true { notify(other, .data(message)) }
     }
+  }
+
+  /// Keeps a message for those who come later, where the room does: one to everybody, which no one may miss.
+  /// - Parameter member: who has sent it; nil: who runs the room.
+  mutating func keep(_ message: DataMessage, of member: Int?) {
+    guard let terms = settings.dataHistory, message.reliable, let topic = message.topic else { return }
+    let sender = member.map { members[$0] }
+    // A hidden sender stays unnamed.
+    let named = message.from == nil ? nil : sender
+    let kept = KeptMessage(
+      from: message.from, identity: named?.identity, name: named?.name, topic: topic,
+      payload: message.payload, time: wallTime)
+    newcomers.history.keep(DataHistory.Entry(message: kept, sender: sender?.identity, at: now), terms)
   }
 }

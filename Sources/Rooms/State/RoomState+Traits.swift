@@ -14,7 +14,7 @@ extension RoomState {
   /// A track begins.
   /// - Parameter isAgain: its section had another, whose traits the media plane still knows.
   mutating func describe(_ track: PublishedTrack, of member: Int, isAgain: Bool) {
-    let traits = traits(of: track.info, isSpeaking: members[member].isLastSpeaker && track.info.isShown)
+    let traits = traits(of: track.info, isSpeaking: members[member].floor.isLastSpeaker && track.info.isShown)
     #if PLANTED_DEFECTS
       let isNew = !isAgain || PlantedDefect.isOn(.traitsSurvive)
     #else
@@ -28,8 +28,8 @@ extension RoomState {
     guard !found.isEmpty else { return }
     for member in members.indices {
       let speaks = found.contains { $0.participant == members[member].id }
-      guard speaks != members[member].isLastSpeaker else { continue }
-      members[member].isLastSpeaker = speaks
+      guard speaks != members[member].floor.isLastSpeaker else { continue }
+      members[member].floor.isLastSpeaker = speaks
       for track in members[member].transports.flatMap(\.published) where track.info.isShown {
         emit(.post(.describe(track.key, traits(of: track.info, isSpeaking: speaks))))
       }

@@ -17,6 +17,8 @@ package struct RoomState: Sendable {
   var settings: RoomSettings
   /// In the order in which they came.
   var members: [Member] = []
+  /// Who waits, and what is kept for those who come.
+  var newcomers = Newcomers()
   /// What each identity has spent.
   var allowances = AllowanceTable<ExactName, Allowance>(capacity: RoomState.allowanceLimit)
   var random: RandomSource
@@ -38,9 +40,14 @@ package struct RoomState: Sendable {
 
   /// The moment of the input that is being handled.
   private(set) var now: Instant
-  private var effects: [RoomEffect] = []
-  /// Signs of life were taken: what is due for those who are away is done once the input has been handled.
-  private var hasPresenceChanged = false
+  private var turn = Turn()
+
+  /// What has come of that input so far.
+  private struct Turn {
+    var effects: [RoomEffect] = []
+    /// Signs of life were taken: what is due for those who are away is done once the input has been handled.
+    var hasPresenceChanged = false
+  }
 
   /// - Parameter random: draws ids and what descriptions need.
   init(
@@ -57,7 +64,9 @@ package struct RoomState: Sendable {
   }
 
   var info: RoomInfo {
-    RoomInfo(id: id, name: name, metadata: settings.metadata, isRecorded: !recordings.isEmpty)
+    RoomInfo(
+      id: id, name: name, metadata: settings.metadata, isRecorded: !recordings.isEmpty,
+      admission: settings.admission, isLocked: settings.isLocked)
   }
   var wallTime: WallTime { WallTime(terms.epoch.ntp(at: now)) }
 
@@ -69,6 +78,8 @@ package struct RoomState: Sendable {
     case .comeBack(let last, let participants): comeBack(after: last, participants)
     case .finish: finish()
     case .join(let newcomer, let isForbidden): join(newcomer, isForbidden: isForbidden)
+    case .placed(let id, let identity, let error, let cause): placed(id, of: identity, error, cause)
+    case .stopWaiting(let id, let reason): stopWaiting(id, reason)
     case .request(let id, let request, let session): handle(request, of: id, session)
     case .open(let entry, let isForbidden): open(entry, isForbidden: isForbidden)
     case .standalone(let name, let request): handle(request, of: name)
@@ -76,6 +87,7 @@ package struct RoomState: Sendable {
     case .stay(let id, let stay, let arrival): note(stay, of: id, by: arrival)
     case .drain(let deadline):
       self.deadline = deadline
+      endAllWaiting(.serverShutdown)
       emit(.notifyAll(.draining(deadline: deadline)))
     case .close(let reason): close(reason)
     case .media(let events): take(events)
@@ -89,15 +101,14 @@ package struct RoomState: Sendable {
     case .recordingLeftOpen(let id): noteLeftOpen(id)
     }
     // Last, since it may end sessions: until here members stay at their places in the list.
-    if hasPresenceChanged { lookAfter() }
-    hasPresenceChanged = false
-    defer { effects = [] }
-    return effects
+    if turn.hasPresenceChanged { lookAfter() }
+    defer { turn = Turn() }
+    return turn.effects
   }
 
   /// A participant's presence has changed, or time has passed: `lookAfter` comes at the end of this input.
   mutating func presenceChanged() {
-    hasPresenceChanged = true
+    turn.hasPresenceChanged = true
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.endedTooSoon) { lookAfter() }
     #endif
@@ -105,11 +116,11 @@ package struct RoomState: Sendable {
 
   // MARK: - What is to be done
 
-  mutating func emit(_ effect: RoomEffect) { effects.append(effect) }
-  mutating func reply(_ reply: RoomReply) { effects.append(.reply(reply)) }
+  mutating func emit(_ effect: RoomEffect) { turn.effects.append(effect) }
+  mutating func reply(_ reply: RoomReply) { turn.effects.append(.reply(reply)) }
 
   mutating func notify(_ member: Int, _ notice: ParticipantNotice) {
-    effects.append(.notify(members[member].id, notice))
+    turn.effects.append(.notify(members[member].id, notice))
   }
 
   /// - Parameter fields: two at most.
@@ -124,7 +135,7 @@ package struct RoomState: Sendable {
           fields[1].key: fields[1].value,
         ]
       }
-    effects.append(.log(message, own))
+    turn.effects.append(.log(message, own))
   }
 
   /// Numbers an event, for the journal and for everybody who is in.
@@ -134,7 +145,7 @@ package struct RoomState: Sendable {
     leaving: (id: ParticipantID, reason: LeaveReason)? = nil
   ) {
     lastEvent += 1
-    effects.append(
+    turn.effects.append(
       .record(
         RoomEvent(
           id: lastEvent, time: wallTime, room: info, kind: kind, participant: participant, track: track,
@@ -142,6 +153,19 @@ package struct RoomState: Sendable {
   }
 
   mutating func record(_ kind: RoomEvent.Kind) { record(kind, nil) }
+
+  /// An event about one that waits: of those who are in, for hosts alone. Who reads the log from outside runs rooms.
+  mutating func record(_ kind: RoomEvent.Kind, _ waiting: EventWaiting) {
+    lastEvent += 1
+    var event = RoomEvent(id: lastEvent, time: wallTime, room: info, kind: kind)
+    event.waiting = waiting
+    #if PLANTED_DEFECTS
+      let known = PlantedDefect.isOn(.waitersKnown) ? members.map(\.id) : hosts
+      emit(.recordForHosts(event, known))
+    #else
+      emit(.recordForHosts(event, hosts))
+    #endif
+  }
 
   mutating func record(_ kind: RoomEvent.Kind, _ recording: EventRecording) {
     record(kind, nil, recording: recording)

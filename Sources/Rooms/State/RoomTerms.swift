@@ -29,5 +29,14 @@ struct RoomTerms: Sendable {
     guard (settings.metadata?.utf8.count ?? 0) <= ParticipantChange.metadataLimit else {
       throw .tooLarge("metadata")
     }
+    guard let history = settings.dataHistory else { return }
+    let bounds = [
+      ("topics", history.topics.count, DataHistoryTerms.mostTopics),
+      ("max", history.max, DataHistoryTerms.mostMessages),
+      ("seconds", history.seconds, DataHistoryTerms.mostSeconds),
+    ]
+    for (name, value, most) in bounds where !(1...most).contains(value) {
+      throw .aboveLimit("dataHistory.\(name)", most)
+    }
   }
 }

@@ -1,6 +1,7 @@
 internal import AccessTokens
 internal import Model
 internal import Negotiation
+internal import Peer
 
 /// One way on which a participant's media comes and goes: a peer of the media plane, once something was agreed
 /// on, with what it publishes and what it is to get.
@@ -20,6 +21,8 @@ struct Transport: Sendable {
   var plan = OfferPlan()
   /// As sampled last.
   var bitrates = Bitrates()
+  /// How its packets travel, as sampled last; no state: the next sample says it again.
+  var measured: PeerQuality?
   var published: [PublishedTrack] = []
   /// Of these, whose codec has changed.
   var codecChanges = CodecChanges()

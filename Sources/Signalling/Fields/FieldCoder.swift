@@ -26,6 +26,8 @@ public protocol FieldCoder {
   /// - Parameter limit: of items.
   mutating func records<Value: Record>(_ field: Field, _ value: inout [Value], _ limit: ListBounds)
     throws(Failure)
+  mutating func records<Value: Record>(_ field: Field, _ value: inout [Value]?, _ limit: ListBounds)
+    throws(Failure)
   /// Records that may have been written before.
   mutating func records<Value: Record>(
     _ field: Field, _ value: inout [Written<Value>], _ limit: ListBounds
@@ -95,6 +97,7 @@ public struct TextBounds: Sendable {
   public static let participant = TextBounds(definition: "ParticipantID")
   public static let room = TextBounds(pattern: "^RM_")
   public static let recording = TextBounds(pattern: "^RC_")
+  public static let waiting = TextBounds(pattern: "^WT_")
 }
 
 /// How many items a list has, and what it is called where it is none. No item is looked at of a list that has more.
@@ -111,6 +114,10 @@ public struct ListBounds: Sendable {
   }
   /// Participants of a room: as many as the server can be set to let in.
   public static let people = ListBounds(limit: 100_000)
+  /// Sessions that wait to be let into one room: more than the server lets wait.
+  public static let waiters = ListBounds(limit: 64)
+  /// Messages that a room keeps.
+  public static let kept = ListBounds(limit: 200)
   /// Sections of a session, and tracks of a participant: beyond all that have come and gone on one transport.
   public static let sections = ListBounds(limit: 4_096)
   /// STUN and TURN servers, and addresses of one.

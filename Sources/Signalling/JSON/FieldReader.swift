@@ -252,6 +252,18 @@ struct FieldReader: FieldCoder {
   }
 
   mutating func records<Value: Record>(
+    _ field: Field, _ value: inout [Value]?, _ bounds: ListBounds
+  ) throws(MessageError) {
+    guard fields.value(field.name) != nil else {
+      value = nil
+      return
+    }
+    var list: [Value] = []
+    try records(field, &list, bounds)
+    value = list
+  }
+
+  mutating func records<Value: Record>(
     _ field: Field, _ value: inout [Written<Value>], _ bounds: ListBounds
   ) throws(MessageError) {
     var found: [Value] = []

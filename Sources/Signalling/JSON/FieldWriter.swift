@@ -177,6 +177,10 @@ struct FieldWriter: FieldCoder {
     put(field.name, Self.list(value.map { Self.json($0) }))
   }
 
+  mutating func records<Value: Record>(_ field: Field, _ value: inout [Value]?, _ bounds: ListBounds) {
+    if var value { records(field, &value, bounds) }
+  }
+
   mutating func records<Value: Record>(
     _ field: Field, _ value: inout [Written<Value>], _ bounds: ListBounds
   ) {

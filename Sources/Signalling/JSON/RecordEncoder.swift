@@ -61,6 +61,9 @@ struct RecordEncoder: FieldCoder {
   mutating func records<Value: Record>(_ field: Field, _ value: inout [Value], _ bounds: ListBounds) throws {
     try put(field, value)
   }
+  mutating func records<Value: Record>(_ field: Field, _ value: inout [Value]?, _ bounds: ListBounds) throws {
+    try put(field, value)
+  }
   /// None of them is in an answer of REST.
   mutating func records<Value: Record>(
     _ field: Field, _ value: inout [Written<Value>], _ bounds: ListBounds

@@ -11,6 +11,8 @@ public struct ClientMessage: Equatable, Sendable {
     case mute(Mute)
     case update(Update)
     case data(SendData)
+    case hand(Hand)
+    case admit(Admit)
     case explain
     case sessionEvent(SessionEvent)
     case leave
@@ -44,7 +46,8 @@ public struct ClientMessage: Equatable, Sendable {
     .init { .auth($0) }, .init { .resume($0) }, .init { .offer($0) }, .init { .candidate($0) },
     .init { .subscribe($0) }, .init { .unsubscribe($0) }, .init { .view($0) }, .init { .mute($0) },
     .init { .update($0) },
-    .init { .data($0) }, .init { (_: Explain) in .explain }, .init { .sessionEvent($0) },
+    .init { .data($0) }, .init { .hand($0) }, .init { .admit($0) }, .init { (_: Explain) in .explain },
+    .init { .sessionEvent($0) },
     .init { (_: Leave) in .leave },
     .init { (_: Ping) in .ping },
   ])
@@ -79,6 +82,8 @@ extension ClientMessage {
     case .mute(let message): FieldWriter.json(message, id: id)
     case .update(let message): FieldWriter.json(message, id: id)
     case .data(let message): FieldWriter.json(message, id: id)
+    case .hand(let message): FieldWriter.json(message, id: id)
+    case .admit(let message): FieldWriter.json(message, id: id)
     case .explain: FieldWriter.json(Explain(), id: id)
     case .sessionEvent(let message): FieldWriter.json(message, id: id)
     case .leave: FieldWriter.json(Leave(), id: id)

@@ -18,6 +18,22 @@ extension ServerMessage {
     }
   }
 
+  public struct History: Message {
+    public static let type = "history"
+    public static let definition = "History"
+    public static let summary = "What was said before, right behind joined; the oldest first."
+    public static let id = RequestIDUse.none
+
+    public var messages: [KeptMessageBody] = []
+
+    public init() {}
+    public init(messages: [KeptMessageBody]) { self.messages = messages }
+
+    public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+      try coder.records("messages", &messages, .kept)
+    }
+  }
+
   public struct Speakers: Message {
     public static let type = "speakers"
     public static let definition = "Speakers"

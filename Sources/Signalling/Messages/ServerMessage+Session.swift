@@ -18,6 +18,8 @@ extension ServerMessage {
     public var pingInterval = 1
     /// The event up to which this is the state.
     public var lastEvent = 0
+    /// nil: one is no host.
+    public var waiting: [WaiterBody]?
 
     public init() {}
     public init(
@@ -37,6 +39,30 @@ extension ServerMessage {
       try coder.text(Field("resumeToken", "Resumes this session; good once."), &resumeToken, .from1(to: 128))
       try coder.integer(Field("pingInterval", "Seconds."), &pingInterval, 1...Int.max)
       try coder.integer("lastEvent", &lastEvent, 0...Int.max)
+      try coder.records(
+        Field("waiting", "Who waits to be let in; absent: one is no host."), &waiting, .waiters)
+    }
+  }
+
+  /// What one hears instead of `joined` until a host lets it in, or doesn't.
+  public struct Waiting: Message {
+    public static let type = "waiting"
+    public static let definition = "Waiting"
+    public static let summary = "A host has to let one in: joined comes then, or closed, or error."
+
+    /// RFC 3339.
+    public var until = ""
+    /// Seconds between the pings that a client is asked for.
+    public var pingInterval = 1
+
+    public init() {}
+    public init(until: String, pingInterval: Int) {
+      (self.until, self.pingInterval) = (until, pingInterval)
+    }
+
+    public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+      try coder.text(Field("until", "How long that may take at most, RFC 3339."), &until, .any)
+      try coder.integer(Field("pingInterval", "Seconds."), &pingInterval, 1...Int.max)
     }
   }
 

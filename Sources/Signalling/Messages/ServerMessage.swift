@@ -4,6 +4,8 @@ public import Model
 public struct ServerMessage: Equatable, Sendable {
   public enum Content: Equatable, Sendable {
     case joined(Joined)
+    case waiting(Waiting)
+    case history(History)
     case resumed(Resumed)
     case answer(Answer)
     case slots([Slot])
@@ -40,7 +42,8 @@ public struct ServerMessage: Equatable, Sendable {
   }
 
   private static let table = MessageTable<Content>([
-    .init { .joined($0) }, .init { .resumed($0) }, .init { .answer($0) },
+    .init { .joined($0) }, .init { .waiting($0) }, .init { .history($0) }, .init { .resumed($0) },
+    .init { .answer($0) },
     .init { (message: Slots) in .slots(message.assignments) }, .init { .offerWanted($0) },
     .init { .publish($0) },
     .init { (message: Event) in .event(message.event) },
@@ -75,6 +78,8 @@ extension ServerMessage {
   public var json: String {
     switch content {
     case .joined(let message): FieldWriter.json(message, id: id)
+    case .waiting(let message): FieldWriter.json(message, id: id)
+    case .history(let message): FieldWriter.json(message, id: id)
     case .resumed(let message): FieldWriter.json(message, id: id)
     case .answer(let message): FieldWriter.json(message, id: id)
     case .slots(let assignments): FieldWriter.json(Slots(assignments: assignments), id: id)

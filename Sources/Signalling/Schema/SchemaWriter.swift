@@ -165,6 +165,10 @@ struct SchemaWriter: FieldCoder {
     put(field, list(.reference(Value.definition), bounds), isRequired: !bounds.isOptional)
   }
 
+  mutating func records<Value: Record>(_ field: Field, _ value: inout [Value]?, _ bounds: ListBounds) {
+    put(field, list(.reference(Value.definition), bounds), isRequired: false)
+  }
+
   mutating func records<Value: Record>(
     _ field: Field, _ value: inout [Written<Value>], _ bounds: ListBounds
   ) {

@@ -27,19 +27,21 @@ public enum SignallingSchema {
     ]
     let answers: [any Record.Type] = [
       ICEServerBody.self, AnsweredTrack.self, DeclinedSection.self, ServerMessage.ResumedAnswer.self,
-      SpeakerBody.self, QualityBody.self, WatchedLayer.self, TakenCodec.self, TransportReport.self,
+      KeptMessageBody.self, SpeakerBody.self, QualityBody.self, WatchedLayer.self, TakenCodec.self, TransportReport.self,
       WantedPicture.self,
       SentLayer.self,
       ExplainedRequest.self, ExplainedStream.self, SharedEventBody.self,
     ]
     return texts + [words(TrackSource.self), attributes] + values.map { describe($0) }
       + [
-        words(LeaveReason.self), words(RecordingEndReason.self), describe(RecordingBody.self),
-        describe(EventCallBody.self),
+        words(LeaveReason.self), words(RecordingEndReason.self), words(WaitingEndReason.self),
+        describe(RecordingBody.self),
+        describe(EventCallBody.self), describe(WaiterBody.self), describe(RoomSettingsBody.self),
         describe(EventBody.self), words(SignallingErrorCode.self),
       ]
       + [
-        words(PictureQuality.self), describe(ClientMessage.OfferedSection.self),
+        words(PictureQuality.self), describe(ClientMessage.OfferedLayer.self),
+        describe(ClientMessage.OfferedSection.self),
         describe(ClientMessage.ViewedTrack.self), describe(NewSessionEvent.self),
       ] + ClientMessage.kinds.map { describe($0) }
       + [oneOf("ClientMessage", "From the client.", ClientMessage.kinds), words(StreamReasonWord.self)]

@@ -19,12 +19,17 @@ public struct EventBody: Record {
   public var metadata: String?
   public var recording: RecordingBody?
   public var call: EventCallBody?
+  /// Who waits to be let in.
+  public var waiting: WaiterBody?
+  /// The room's, in `room.updated`.
+  public var settings: RoomSettingsBody?
 
   public init() {}
   public init(
     id: Int, time: String, room: String, roomId: String, type: RoomEventKind,
     participant: EventSubject? = nil, track: TrackBody? = nil, reason: LeaveReason? = nil,
-    metadata: String? = nil, recording: RecordingBody? = nil, call: EventCallBody? = nil
+    metadata: String? = nil, recording: RecordingBody? = nil, call: EventCallBody? = nil,
+    waiting: WaiterBody? = nil, settings: RoomSettingsBody? = nil
   ) {
     self.id = id
     self.time = time
@@ -37,6 +42,8 @@ public struct EventBody: Record {
     self.metadata = metadata
     self.recording = recording
     self.call = call
+    self.waiting = waiting
+    self.settings = settings
   }
 
   public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
@@ -52,6 +59,9 @@ public struct EventBody: Record {
       Field("metadata", "The room's, in `room.updated`; absent: it has none."), &metadata, .any)
     try coder.record(Field("recording", "In `room.recording` and `recording.ended`."), &recording)
     try coder.record(Field("call", "In `call.…` and `session.…`."), &call)
+    try coder.record(
+      Field("waiting", "In `participant.waiting` and `waiting.ended`, which hosts alone get."), &waiting)
+    try coder.record(Field("settings", "The room's, in `room.updated`."), &settings)
   }
 }
 

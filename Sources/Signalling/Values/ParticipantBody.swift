@@ -12,11 +12,14 @@ public struct ParticipantBody: Record {
   public var attributes: [String: String] = [:]
   public var permissions: PermissionsBody?
   public var tracks: [TrackBody] = []
+  /// Since when its hand is raised, RFC 3339; nil: it isn't.
+  public var hand: String?
 
   public init() {}
   public init(
     id: String, identity: String, name: String? = nil, metadata: String? = nil,
-    attributes: [String: String] = [:], permissions: PermissionsBody? = nil, tracks: [TrackBody] = []
+    attributes: [String: String] = [:], permissions: PermissionsBody? = nil, tracks: [TrackBody] = [],
+    hand: String? = nil
   ) {
     self.id = id
     self.identity = identity
@@ -25,6 +28,7 @@ public struct ParticipantBody: Record {
     self.attributes = attributes
     self.permissions = permissions
     self.tracks = tracks
+    self.hand = hand
   }
 
   public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
@@ -35,6 +39,7 @@ public struct ParticipantBody: Record {
     try coder.attributes("attributes", &attributes)
     try coder.record("permissions", &permissions)
     try coder.records("tracks", &tracks, .sections)
+    try coder.text(Field("hand", "Since when its hand is raised; absent: it isn't."), &hand, .any)
   }
 }
 

@@ -10,10 +10,18 @@ public struct RoomBody: Record {
   public var metadata: String?
   /// Its tracks are written to files.
   public var recorded = false
+  /// Who comes waits until a host lets it in.
+  public var admission = false
+  /// No new session gets in.
+  public var locked = false
 
   public init() {}
-  public init(id: String, name: String, metadata: String? = nil, recorded: Bool = false) {
+  public init(
+    id: String, name: String, metadata: String? = nil, recorded: Bool = false, admission: Bool = false,
+    locked: Bool = false
+  ) {
     (self.id, self.name, self.metadata, self.recorded) = (id, name, metadata, recorded)
+    (self.admission, self.locked) = (admission, locked)
   }
 
   public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
@@ -21,6 +29,26 @@ public struct RoomBody: Record {
     try coder.text("name", &name, .identity)
     try coder.text("metadata", &metadata, .any)
     try coder.flag(Field("recorded", "Its tracks are written to files on the server."), &recorded, or: false)
+    try coder.flag(
+      Field("admission", "Who comes waits until a host lets it in."), &admission, or: false)
+    try coder.flag(Field("locked", "No new session gets in."), &locked, or: false)
+  }
+}
+
+/// What of a room's settings everybody in it may see, in the event that they have changed.
+public struct RoomSettingsBody: Record {
+  public static let definition = "RoomSettings"
+  public static let summary = "How a room takes those who come."
+
+  public var admission = false
+  public var locked = false
+
+  public init() {}
+  public init(admission: Bool, locked: Bool) { (self.admission, self.locked) = (admission, locked) }
+
+  public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.flag(Field("admission", "Who comes waits until a host lets it in."), &admission)
+    try coder.flag(Field("locked", "No new session gets in."), &locked)
   }
 }
 

@@ -16,6 +16,8 @@ public enum SignallingErrorCode: String, Codable, Sendable, CaseIterable {
   case tokenNotForThis = "token-not-for-this"
   /// Its identity was removed from the room after it was issued.
   case tokenRemoved = "token-removed"
+  /// The invitation by which it was given out is over.
+  case tokenRevoked = "token-revoked"
   /// No session to resume: it is over, or the token was used already.
   case sessionGone = "session-gone"
   /// An offer came while another one was being answered.
@@ -24,6 +26,12 @@ public enum SignallingErrorCode: String, Codable, Sendable, CaseIterable {
   case offerRefused = "offer-refused"
   /// The token's grants don't allow it.
   case notAllowed = "not-allowed"
+  /// One waits to be let in, and nothing else can be asked until then.
+  case admissionRequired = "admission-required"
+  /// No host has let one in, for as long as one may wait for that.
+  case notAdmitted = "not-admitted"
+  /// There is no participant of that id, or none that waits.
+  case unknownParticipant = "unknown-participant"
   /// No such track in the room, or not one's own.
   case unknownTrack = "unknown-track"
   /// No receive section of that mid for that kind of track.
@@ -43,6 +51,8 @@ public enum SignallingErrorCode: String, Codable, Sendable, CaseIterable {
   case limit
   case rateLimited = "rate-limited"
   case roomFull = "room-full"
+  /// No new session gets into it.
+  case roomLocked = "room-locked"
   /// There is none of that name, and joining makes none.
   case roomNotFound = "room-not-found"
   /// Over capacity, or about to stop.
@@ -58,7 +68,8 @@ public enum SignallingErrorCode: String, Codable, Sendable, CaseIterable {
   public var retry: Retry {
     switch self {
     case .offerPending, .sessionGone: .now
-    case .roomFull, .roomNotFound, .unavailable, .tokenNotYetValid, .rateLimited, .limit: .after
+    case .roomFull, .roomNotFound, .roomLocked, .unavailable, .tokenNotYetValid, .rateLimited, .limit: .after
+    case .admissionRequired, .notAdmitted: .after
     default: .never
     }
   }

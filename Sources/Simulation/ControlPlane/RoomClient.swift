@@ -145,6 +145,8 @@ final class RoomClient {
     case .publish(let message): return [.watched(message)]
     // No call has a room here.
     case .sessionEvent, .sessionSeq: complain("gets an event of a shared session")
+    // No room here asks its hosts, or keeps messages.
+    case .waiting, .history: complain("hears of a waiting room, or of messages that no room keeps")
     case .speakers, .quality, .stream, .data, .explain, .token, .pong: break
     case .unknown(let type): complain("gets \(type), which is no message")
     }

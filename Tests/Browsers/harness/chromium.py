@@ -34,7 +34,8 @@ _FLAGS = (
 
 
 # Their codes, and what they write.
-_KEYS = {"Tab": (9, ""), "Enter": (13, "\r"), "Escape": (27, ""), "ArrowUp": (38, ""), "ArrowDown": (40, "")}
+_KEYS = {"Tab": (9, ""), "Enter": (13, "\r"), "Escape": (27, ""), "F6": (117, ""), "PageUp": (33, ""), "PageDown": (34, ""), "ArrowLeft": (37, ""),
+         "ArrowUp": (38, ""), "ArrowRight": (39, ""), "ArrowDown": (40, "")}
 
 
 class Chromium(Browser):
@@ -124,6 +125,15 @@ class Chromium(Browser):
         await self._command("Emulation.setEmulatedMedia", {"features": [
             {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]})
 
+    async def slow_down(self, times):
+        """As on a machine whose processor is so many times slower."""
+        await self._command("Emulation.setCPUThrottlingRate", {"rate": times})
+
+    async def zoom(self, width, height, times):
+        """A window of that size, in which everything is shown so many times as large."""
+        await self._command("Emulation.setDeviceMetricsOverride", {
+            "width": round(width / times), "height": round(height / times), "deviceScaleFactor": times, "mobile": False})
+
     async def force_colors(self):
         """As with a user's own few colours for everything."""
         await self._command("Emulation.setEmulatedMedia", {"features": [{"name": "forced-colors", "value": "active"}]})
@@ -141,6 +151,31 @@ class Chromium(Browser):
     async def release(self, key):
         code, _ = _KEYS.get(key, (0, key))
         await self._command("Input.dispatchKeyEvent", {"type": "keyUp", "key": key, "windowsVirtualKeyCode": code or ord(key.upper())})
+
+    async def double_click(self, x, y):
+        """With the pointer, at that place of the window."""
+        await self._point("mouseMoved", x, y)
+        for count in (1, 2):
+            await self._point("mousePressed", x, y, button="left", buttons=1, clickCount=count)
+            await self._point("mouseReleased", x, y, button="left", clickCount=count)
+
+    async def point_click(self, x, y):
+        """One click with the pointer, at that place of the window."""
+        await self._point("mouseMoved", x, y)
+        await self._point("mousePressed", x, y, button="left", buttons=1, clickCount=1)
+        await self._point("mouseReleased", x, y, button="left", clickCount=1)
+
+    async def drag(self, start, end):
+        """Takes what is at one place of the window to another one, in steps as a hand does."""
+        await self._point("mouseMoved", *start)
+        await self._point("mousePressed", *start, button="left", buttons=1, clickCount=1)
+        for step in range(1, 6):
+            x, y = (a + (b - a) * step / 5 for a, b in zip(start, end))
+            await self._point("mouseMoved", x, y, button="left", buttons=1)
+        await self._point("mouseReleased", *end, button="left", clickCount=1)
+
+    async def _point(self, kind, x, y, **more):
+        await self._command("Input.dispatchMouseEvent", {"type": kind, "x": x, "y": y, **more})
 
     async def accessible_names(self):
         """Role and name of everything in the accessibility tree."""

@@ -56,7 +56,8 @@ navigator.mediaDevices.getDisplayMedia = async () => {
   return canvas.captureStream(15);
 };
 """
-_KEYS = {"Tab": "\ue004", "Enter": "\ue007", "Escape": "\ue00c", "ArrowUp": "\ue013", "ArrowDown": "\ue015"}
+_KEYS = {"Tab": "\ue004", "Enter": "\ue007", "Escape": "\ue00c", "F6": "\ue036", "PageUp": "\ue00e", "PageDown": "\ue00f", "ArrowLeft": "\ue012",
+         "ArrowUp": "\ue013", "ArrowRight": "\ue014", "ArrowDown": "\ue015"}
 
 
 class Firefox(Browser):
@@ -153,6 +154,26 @@ class Firefox(Browser):
 
     async def release(self, key):
         await self._strike(key, "keyUp")
+
+    async def double_click(self, x, y):
+        """With the pointer, at that place of the window."""
+        press = [{"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]
+        await self._point({"type": "pointerMove", "x": round(x), "y": round(y)}, *press, *press)
+
+    async def point_click(self, x, y):
+        """One click with the pointer, at that place of the window."""
+        await self._point({"type": "pointerMove", "x": round(x), "y": round(y)}, {"type": "pointerDown", "button": 0},
+                          {"type": "pointerUp", "button": 0})
+
+    async def drag(self, start, end):
+        """Takes what is at one place of the window to another one, in steps as a hand does."""
+        way = [[round(a + (b - a) * step / 5) for a, b in zip(start, end)] for step in range(6)]
+        moves = [{"type": "pointerMove", "x": x, "y": y, "duration": 20} for x, y in way]
+        await self._point(moves[0], {"type": "pointerDown", "button": 0}, *moves[1:], {"type": "pointerUp", "button": 0})
+
+    async def _point(self, *actions):
+        await self._remote.command("input.performActions", {"context": self._context, "actions": [{
+            "type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": list(actions)}]})
 
     async def _strike(self, key, *actions):
         value = _KEYS.get(key, key)

@@ -26,7 +26,8 @@ window.framesOf = async (tile) => {
   return [...stats?.values() ?? []].find((each) => each.type === "inbound-rtp")?.framesDecoded ?? 0;
 };
 """
-IN_CALL = "document.body.dataset.view === 'call'"
+# The call shows, and all that belongs to it is there.
+IN_CALL = "document.body.dataset.view === 'call' && 'complete' in document.body.dataset"
 
 # Every tab, for pictures of what was there when something failed.
 TABS = []

@@ -37,6 +37,16 @@ def permit(server, binary, room, identity, **permissions):
     return _ask(server, binary, "PATCH", f"{room}/participants/{identity}", {"permissions": permissions})
 
 
+def room(server, binary, name):
+    """A room, as it is shown to its administrators."""
+    return _ask(server, binary, "GET", name)
+
+
+def change(server, binary, room, **settings):
+    """Changes a room's settings. Answers with the room."""
+    return _ask(server, binary, "PATCH", room, settings)
+
+
 def record(server, binary, room):
     """Begins a recording. Answers with its id."""
     return _ask(server, binary, "POST", f"{room}/recordings", {})["id"]

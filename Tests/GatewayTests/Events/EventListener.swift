@@ -27,6 +27,8 @@ final class EventListener {
   /// The largest piece.
   private(set) var largest = 0
   private var now = Instant(nanoseconds: 77_000_000_000)
+  /// How many figures there were when it last read.
+  private var seen = 0
 
   init?(_ response: HTTPResponse) {
     guard response.status == 200, let source = response.stream else { return nil }
@@ -34,6 +36,25 @@ final class EventListener {
   }
 
   func advance(by time: Duration) { now = now + time }
+
+  /// The newest figures, once there are others than before.
+  func figures() async throws -> NSDictionary {
+    let reader = try #require(source as? FigureReader)
+    while reader.newest.number <= seen, !reader.newest.isOver {
+      try await Task.sleep(for: .milliseconds(2))
+    }
+    let found = events().last { ["server", "room"].contains($0.type) }
+    seen = reader.newest.number
+    return try #require(found).json
+  }
+
+  /// Waits until there are so many figures to be read.
+  func waits(for number: Int) async throws {
+    let reader = try #require(source as? FigureReader)
+    while reader.newest.number < number, !reader.newest.isOver {
+      try await Task.sleep(for: .milliseconds(2))
+    }
+  }
 
   /// What has come since the last time.
   func events(enough: Int = 16_384, ending: HTTPBodyEnding? = nil) -> [Event] {

@@ -81,6 +81,11 @@ struct ExplainRESTTests {
     #expect(page.items.map { $0["identity"] as? String } == ["ada", "bob"])
     let rest = await house.ask(.get, "\(Self.path)?after=\(page["next"] as? String ?? "")")
     #expect(rest.items.map { $0["identity"] as? String } == ["cid", "ghost"] && rest["next"] == nil)
+    for identity in ["bob", "ghost"] {
+      let one = await house.ask(.get, "\(Self.path)?identity=\(identity)")
+      #expect(one.items.map { $0["identity"] as? String } == [identity] && one["next"] == nil)
+    }
+    #expect(await house.ask(.get, "\(Self.path)?identity=none").items.isEmpty)
     for limit in ["0", "101", "x"] {
       let refused = await house.ask(.get, "\(Self.path)?limit=\(limit)")
       #expect(refused.status == 400 && refused.problem == "query")

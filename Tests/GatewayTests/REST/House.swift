@@ -102,6 +102,7 @@ final class House: Sendable {
     $0.roomCreate = true
     $0.roomList = true
     $0.roomAdmin = true
+    $0.canSubscribe = true
   }
 
   // MARK: - REST

@@ -99,6 +99,42 @@ struct StoredRESTTests {
     #expect(closed.items.map { $0["type"] as? String } == ["room.started", "room.finished"])
   }
 
+  @Test func `settings of who comes, and invitations as they were used, are there after that`() async throws {
+    let first = try await StoredHouse()
+    let history = #"{"topics":["chat"],"max":5,"seconds":60}"#
+    #expect(
+      await first.house.ask(
+        .post, "/v1/rooms", #"{"name":"r","admission":true,"locked":true,"dataHistory":\#(history)}"#
+      ).status == 201)
+    func make(_ uses: Int) async -> House.Answer {
+      await first.house.ask(
+        .post, "/v1/rooms/r/invitations", #"{"ttl":600,"uses":\#(uses)}"#, token: House.host(of: "r"))
+    }
+    func open(_ made: House.Answer, of house: House) async -> House.Answer {
+      let secret = made["invitation"] as? String ?? ""
+      return await house.ask(.post, "/v1/invitations/open", #"{"invitation":"\#(secret)"}"#, token: nil)
+    }
+    let (twice, revoked) = (await make(2), await make(9))
+    #expect(await open(twice, of: first.house).status == 200)
+    let path = "/v1/rooms/r/invitations/\(revoked["id"] as? String ?? "")"
+    #expect(await first.house.ask(.delete, path, token: House.host(of: "r")).status == 204)
+    first.running.cancel()
+    let second = try await StoredHouse(first.store)
+    defer { second.running.cancel() }
+    let room = await second.house.ask(.get, "/v1/rooms/r")
+    #expect(room["admission"] == true as NSNumber && room["locked"] == true as NSNumber)
+    #expect((room["dataHistory"] as? NSDictionary)?["max"] as? Int == 5)
+    let listed = await second.house.ask(.get, "/v1/rooms/r/invitations")
+    #expect(listed.items.map { $0["id"] as? String } == [twice["id"] as? String])
+    #expect(await open(twice, of: second.house).status == 200)
+    for made in [twice, revoked] {
+      #expect(await open(made, of: second.house).problem == "invitation-not-found")
+    }
+    // With its room it goes from the database.
+    #expect(await second.house.ask(.delete, "/v1/rooms/r").status == 204)
+    #expect(try await second.count("SELECT count(*) FROM invitations") == 0)
+  }
+
   @Test func `what can't be stored is answered by 503, holds, and is stored later`() async throws {
     let stored = try await StoredHouse()
     defer { stored.running.cancel() }
@@ -144,6 +180,8 @@ struct StoredRESTTests {
       waiting == [
         "POST /v1/rooms", "PATCH /v1/rooms/{room}", "DELETE /v1/rooms/{room}",
         "DELETE /v1/rooms/{room}/participants/{identity}",
+        "POST /v1/rooms/{room}/invitations", "DELETE /v1/rooms/{room}/invitations/{invitation}",
+        "POST /v1/invitations/open",
       ])
   }
 }

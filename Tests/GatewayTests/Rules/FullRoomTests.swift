@@ -128,6 +128,8 @@ private final class Newcomer: RoomParticipant {
   func tellSlots() async {}
   func mute(_ track: String, _ muted: Bool) async throws(RequestError) {}
   func update(_ change: ParticipantChange) async throws(RequestError) {}
+  func raiseHand(_ isRaised: Bool, of other: String?) async throws(RequestError) {}
+  func admit(_ waiting: String, _ isAllowed: Bool) async throws(RequestError) {}
   func send(
     _ payload: [UInt8], topic: String?, reliable: Bool, to destinations: [String]?
   ) async throws(RequestError) {}

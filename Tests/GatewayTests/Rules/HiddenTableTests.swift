@@ -23,6 +23,7 @@ struct HiddenTableTests {
     "mute": ["mutes another's track", "mutes its own track, which is muted by REST too, and leaves"],
     "update": ["changes its name", "changes its metadata", "changes its attributes"],
     "data": ["says something to all", "says something to one"], "leave": ["leaves"],
+    "hand": ["raises its hand"], "admit": ["lets in who waits"],
     "ping": ["sends a candidate and a ping"], "session.event": ["says something to a session"],
     "POST /v1/rooms": ["has its room created again"],
     "PATCH /v1/rooms/{room}/participants/{identity}": [
@@ -49,6 +50,17 @@ struct HiddenTableTests {
     "POST /v1/rooms/{room}/recordings", "GET /v1/rooms/{room}/recordings",
     "GET /v1/rooms/{room}/recordings/{recording}", "DELETE /v1/rooms/{room}/recordings/{recording}",
   ]
+  /// Of those who wait and who are invited, who are hidden no more than others: `WaitingKnowledgeTests` has these.
+  static let ofTheDoor: Set = [
+    "GET /v1/rooms/{room}/waiting", "POST /v1/rooms/{room}/participants/{identity}/admit",
+    "POST /v1/rooms/{room}/invitations", "GET /v1/rooms/{room}/invitations",
+    "DELETE /v1/rooms/{room}/invitations/{invitation}",
+  ]
+  /// Of pictures, of which a hidden participant publishes none, and of figures, which name it to who runs its room alone:
+  /// `ThumbnailRESTTests` and `StatisticsRESTTests` have these.
+  static let ofFigures: Set = [
+    "GET /v1/rooms/{room}/participants/{identity}/tracks/{track}/thumbnail", "GET /v1/statistics",
+  ]
   /// The request that ends the room has a test of its own, below.
   static let closing = "DELETE /v1/rooms/{room}"
 
@@ -56,7 +68,8 @@ struct HiddenTableTests {
     let requests = RESTOperation.all.filter { $0.grant != .none }.map { "\($0.method.rawValue) \($0.path)" }
     let wanted = Set(ClientMessage.kinds.map { $0.type }).union(requests)
     #expect(
-      Set(Self.rows.keys).union(Self.following).union(Self.ofRecordings).union([Self.closing]) == wanted)
+      Set(Self.rows.keys).union(Self.following).union(Self.ofRecordings).union(Self.ofTheDoor)
+        .union(Self.ofFigures).union([Self.closing]) == wanted)
     // A socket that ends without a word is neither.
     let names = Set(Self.rows.values.joined()).union(["breaks off"])
     #expect(names == Set(HiddenTests.operations.map { $0.name }))
@@ -68,6 +81,8 @@ struct HiddenTableTests {
   static let naming: Set = ["joined", "event", "data", "speakers", "quality"]
   /// To those of a call who take part in a session, by whom they do that with: `SessionKnowledgeTests` has these.
   static let ofSessions: Set = ["session.event", "session.seq"]
+  /// Of rooms that ask their hosts or keep messages: `WaitingKnowledgeTests` has these.
+  static let ofAskingRooms: Set = ["waiting", "history"]
   /// Messages about their receiver alone, or about tracks by their ids; a hidden participant has no track.
   static let nameless: Set = [
     "resumed", "token", "answer", "slots", "offerWanted", "publish", "stream", "explain", "ok", "pong",
@@ -97,9 +112,11 @@ struct HiddenTableTests {
     async throws
   {
     let messages = Set(ServerMessage.kinds.map { $0.type })
-    #expect(messages == Self.naming.union(Self.nameless).union(Self.ofSessions))
+    #expect(
+      messages == Self.naming.union(Self.nameless).union(Self.ofSessions).union(Self.ofAskingRooms))
     let rooms: Set<RoomEvent.Kind> = [
-      .roomStarted, .roomUpdated, .roomFinished, .roomRecording, .recordingEnded,
+      .participantWaiting, .waitingEnded, .roomStarted, .roomUpdated, .roomFinished, .roomRecording,
+      .recordingEnded, .thumbnailTaken,
       .callStarted, .callAnswered, .callEnded, .sessionStarted, .sessionEnded,
     ]
     let events = Set(RoomEvent.Kind.allCases).subtracting(rooms).map(\.rawValue)

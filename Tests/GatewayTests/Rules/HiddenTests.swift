@@ -99,6 +99,14 @@ struct HiddenTests {
       { try await $0.request("data", #""payload":"eA==","destinations":["witness"],"reliable":false"#) }
     ),
     (
+      "raises its hand",
+      {
+        try await $0.request("hand", #""raised":true"#, $0.isHidden ? "not-allowed" : "ok")
+        try await $0.patch(#"{"handRaised":false}"#)
+      }
+    ),
+    ("lets in who waits", { try await $0.request("admit", #""waiting":"WT_gh0st""#, "not-allowed") }),
+    (
       "says something to a session",
       {
         let event = #"{"id":"00000000-0000-4000-8000-000000000000","type":"gh0st"}"#

@@ -52,6 +52,60 @@ struct OriginTests {
     }
   }
 
+  /// Of the server's own pages, at its name and its public address, and of programs, which name no origin.
+  static let own: [(origin: String?, isAllowed: Bool)] = [
+    (nil, true), ("https://relay.example", true), ("http://RELAY.example", true),
+    ("https://calls.example:8443", true), ("https://relay.example.evil", false),
+    ("https://relay.example:444", false), ("https://calls.example", false),
+    ("https://evil@relay.example", false), ("//", false),
+  ]
+
+  /// A browser asks no one before it opens a socket to another origin.
+  @Test func `a page of another origin opens no socket`() async {
+    var configuration = GatewayConfiguration(keys: ["APIkey": "x"], development: nil) { 0 }
+    configuration.crossOrigin = CrossOrigin(origins: ["https://other.example:8443", Self.allowed])
+    configuration.publicURL = "https://calls.example:8443/"
+    let gateway = Gateway(configuration: configuration, rooms: TestRoom())
+    let named: [(origin: String?, isAllowed: Bool)] = Self.cases.map { ($0.origin, $0.isAllowed) }
+    for (origin, isAllowed) in named + Self.own {
+      var headers: HTTPHeaders = ["host": "relay.example", "sec-websocket-protocol": "roost.v1"]
+      if let origin { headers.add("origin", origin) }
+      let decision = await gateway.upgrade(
+        HTTPRequest(method: .get, path: "/v1/rooms/demo/connect", query: "", headers: headers, body: []))
+      switch decision {
+      case .accept: #expect(isAllowed, "\(origin ?? "none")")
+      case .refuse(let refusal): #expect(!isAllowed && refusal.status == 403, "\(origin ?? "none")")
+      }
+    }
+  }
+
+  /// roost.js may be imported where sockets may come from; the pages' own files by no other origin.
+  @Test func `scripts of the module are for pages of allowed origins`() async {
+    var configuration = GatewayConfiguration(keys: ["APIkey": "x"], development: nil) { 0 }
+    configuration.crossOrigin = CrossOrigin(origins: [Self.allowed])
+    let gateway = Gateway(configuration: configuration, rooms: TestRoom())
+    func allowed(_ path: String, _ origin: String) async -> String? {
+      let headers: HTTPHeaders = ["host": "relay.example", "origin": origin]
+      let answer = await gateway.respond(
+        to: HTTPRequest(method: .get, path: path, query: "", headers: headers, body: []))
+      #expect(answer.status == 200)
+      return answer.headers["access-control-allow-origin"]
+    }
+    for name in Pages.module {
+      #expect(await allowed("/\(name)", Self.allowed) == Self.allowed)
+      #expect(await allowed("/\(name)", "https://evil.example") == nil)
+    }
+    for path in ["/", "/admin", "/page.js", "/base.css"] {
+      #expect(await allowed(path, Self.allowed) == nil)
+    }
+    // Each imports nothing but others of them.
+    for name in Pages.module {
+      let text = String(decoding: Pages.response(path: "/\(name)")?.body ?? [], as: UTF8.self)
+      let imported = text.matches(of: /from "\.\/([a-z.]+)"/).map { String($0.output.1) }
+      #expect(Set(imported).isSubset(of: Pages.module) && !text.contains("from \"/"))
+    }
+  }
+
   /// While trying out, sockets and requests of foreign pages are turned away at the door.
   @Test(arguments: [
     ("http://192.168.1.5:7880", true), ("HTTP://192.168.1.5:7880", true), ("https://192.168.1.5:7880", true),

@@ -81,6 +81,8 @@ export class FakeElement extends EventTarget {
     else this.attributes.delete(name);
   }
 
+  focus() {}
+
   async play() {}
 }
 
@@ -88,7 +90,7 @@ export class FakeElement extends EventTarget {
 export const tileTemplate = { content: { cloneNode() {
   const [content, figure] = [new FakeElement(), new FakeElement("figure", "tile")];
   figure.append(new FakeElement("video"));
-  for (const name of ["expand", "tile-name", "avatar", "microphone-mark", "tile-note", "quality"]) {
+  for (const name of ["expand", "pin", "tile-name", "avatar", "microphone-mark", "hand-mark", "tile-note", "quality"]) {
     figure.append(new FakeElement("span", name));
   }
   content.append(figure);
@@ -96,11 +98,16 @@ export const tileTemplate = { content: { cloneNode() {
 } } };
 
 class FakeDocument extends EventTarget {
+  documentElement = new FakeElement("html");
   body = new FakeElement("body");
   hidden = false;
   #elements = new Map();
 
   createElement(name) {
+    return new FakeElement(name);
+  }
+
+  createElementNS(_, name) {
     return new FakeElement(name);
   }
 

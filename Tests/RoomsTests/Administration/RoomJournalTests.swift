@@ -49,6 +49,10 @@ private final class RecordingJournal: RoomJournal {
   }
 
   func giveUp(_ events: GivenUpEvents) {}
+  func keep(_ invitation: Invitation) {
+    state.withLock { $0.lines.append("\(invitation.room) invites") }
+  }
+  func forget(_ invitation: InvitationID) { state.withLock { $0.lines.append("an invitation is over") } }
   /// All of them, at once.
   var stored: UInt64 { .max }
   func whenStored(_ body: @escaping @Sendable () -> Void) {}

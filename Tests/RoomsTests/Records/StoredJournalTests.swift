@@ -13,7 +13,10 @@ struct StoredJournalTests {
     let (journal, empty, running) = try await journals.begin()
     #expect(empty.rooms.isEmpty && empty.removals.isEmpty && empty.events?.lastPosition == 0)
     var room = WritingRoom("a room")
-    let settings = RoomSettings(emptyTimeout: 1, departureTimeout: 2, maxParticipants: 3, metadata: "m\u{0}é")
+    var settings = RoomSettings(
+      emptyTimeout: 1, departureTimeout: 2, maxParticipants: 3, metadata: "m\u{0}é")
+    (settings.admission, settings.isLocked) = (true, true)
+    settings.dataHistory = DataHistoryTerms(topics: ["chat"], max: 5, seconds: 60)
     journal.keep(settings, of: room.life)
     journal.record(room.event(.roomStarted), at: 1)
     journal.record(room.event(.participantJoined, .whole(.test("ada"))), at: 2)

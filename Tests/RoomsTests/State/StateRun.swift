@@ -26,6 +26,12 @@ final class StateRun {
   /// Whose media has come and gone, by which stay.
   private(set) var media: [String] = []
   private(set) var inside: [ParticipantID] = []
+  /// All that have waited.
+  private(set) var waiting: [Waiter] = []
+  /// What each was given as it was let in.
+  private(set) var joined: [ParticipantID: JoinedState] = [:]
+  /// Places of the directory.
+  var seats = 1_000
   private var serial: UInt64 = 0
   private var proposals = 0
   /// Places of the media plane.
@@ -56,15 +62,35 @@ final class StateRun {
   private func perform(_ effect: RoomEffect, _ reply: inout RoomReply) {
     switch effect {
     case .reply(let new): reply = new
-    case .admit(let joined, _):
-      inside.append(joined.participant.id)
-      done.append("admit \(joined.participant.identity)")
+    case .admit(let state, _):
+      inside.append(state.participant.id)
+      joined[state.participant.id] = state
+      done.append("admit \(state.participant.identity)")
     case .notify(let id, let notice): notices[id, default: []].append(notice)
     case .notifyAll(let notice): for id in inside { notices[id, default: []].append(notice) }
     case .dismiss(let id, let reason):
       inside.removeAll { $0 == id }
       notices[id, default: []].append(.closed(reason))
       done.append("dismiss \(reason.rawValue)")
+    case .wait(let waiter):
+      waiting.append(waiter)
+      sessions -= 1
+      done.append("wait \(waiter.identity)")
+    case .askPlace(let id, let identity, let cause):
+      let refusal: JoinError? = sessions < seats ? nil : .full(limit: seats)
+      if refusal == nil { sessions += 1 }
+      follow(.placed(id, of: identity, refusal, cause), &reply)
+    case .waitingEnded: done.append("wait over")
+    case .settle(let id, let outcome):
+      let identity = waiting.first { $0.id == id }?.identity ?? "?"
+      switch outcome {
+      case .admitted(let isNew): done.append("admitted \(identity) \(isNew)")
+      case .ended(let error): done.append("turned away \(identity) \(error)")
+      }
+    case .recordForHosts(let event, let hosts):
+      events.append(event)
+      for id in hosts { notices[id, default: []].append(.event(event)) }
+    case .forbid(let identity): done.append("forbid \(identity)")
     case .record(let event, let leaving):
       events.append(event)
       for id in inside where id != leaving { notices[id, default: []].append(.event(event)) }
@@ -116,6 +142,21 @@ final class StateRun {
     adjust(&grants)
     let newcomer = Newcomer(identity: identity, grants: grants, opens: role, isAttended: isAttended)
     return try join(newcomer, isForbidden: isForbidden)
+  }
+
+  /// Somebody comes who may wait to be let in.
+  /// - Returns: nil: it is in.
+  func wait(
+    _ identity: String, patience: Duration = .seconds(3_600), _ adjust: (inout Newcomer) -> Void = { _ in }
+  ) throws -> Waiter? {
+    var newcomer = Newcomer(identity: identity, grants: .join("r"), patience: patience)
+    adjust(&newcomer)
+    sessions += 1
+    switch handle(.join(newcomer, isForbidden: false)) {
+    case .waiting: return waiting.last
+    case .joinRefused(let error): throw error
+    default: return nil
+    }
   }
 
   func join(_ newcomer: Newcomer, isForbidden: Bool = false) throws -> StateClient {

@@ -3,7 +3,7 @@ internal import Model
 
 extension Member {
   func encode(into writer: inout StateWriter) {
-    writer.write(UInt8(5))
+    writer.write(UInt8(6))
     writer.write(id.text)
     writer.write(identity)
     writer.write(joined.milliseconds)
@@ -23,16 +23,17 @@ extension Member {
     writer.write(transportsOpened)
     writer.write(UInt32(transports.count))
     for transport in transports { transport.encode(into: &writer) }
-    writer.write(isLastSpeaker)
+    writer.write(floor.isLastSpeaker)
     writer.write(optional: session)
     writer.write(sessionsBegun)
     writer.write(sessionGrants != nil)
     sessionGrants?.encode(into: &writer)
     stay.encode(into: &writer)
+    writer.write(optional: floor.handRaised?.milliseconds)
   }
 
   init(from reader: inout StateReader, terms: RoomTerms) throws(StateError) {
-    let version = try reader.version("member", upTo: 5)
+    let version = try reader.version("member", upTo: 6)
     let id = ParticipantID(known: try reader.string(limit: stateTextLimit))
     let identity = try reader.string(limit: stateTextLimit)
     let joined = WallTime(milliseconds: try reader.integer())
@@ -57,7 +58,7 @@ extension Member {
       add(try Transport(from: &reader, policy: terms.policy))
     }
     setTransportsOpened(opened)
-    if version > 2 { isLastSpeaker = try reader.bool() }
+    if version > 2 { floor.isLastSpeaker = try reader.bool() }
     // Before the fourth every participant had a handle.
     guard version > 3 else {
       restoreSessions(current: 1, begun: 1)
@@ -66,6 +67,9 @@ extension Member {
     restoreSessions(current: try reader.optionalInteger(), begun: try reader.integer())
     if try reader.bool() { sessionGrants = try Grants(from: &reader) }
     if version > 4 { stay = try Stay(from: &reader) }
+    if version > 5 {
+      floor.handRaised = try reader.optionalInteger().map { WallTime(milliseconds: $0) }
+    }
   }
 }
 

@@ -17,17 +17,27 @@ extension RoomState {
     allowances.encode(into: &writer)
     writer.write(UInt32(members.count))
     for member in members { member.encode(into: &writer) }
+    writer.write(UInt32(waiting.count))
+    for session in waiting { session.encode(into: &writer) }
+    newcomers.history.encode(into: &writer)
     return writer.bytes
   }
 
   /// - Parameter now: the same time line as when it was written.
   init(bytes: [UInt8], terms: RoomTerms, now: Instant) throws(StateError) {
     var reader = StateReader(bytes)
-    try self.init(room: &reader, terms: terms, now: now)
+    let (state, version) = try Self.read(room: &reader, terms: terms, now: now)
+    self = state
     speakers = try SpeakerDetector(from: &reader)
     allowances = try AllowanceTable(from: &reader, capacity: Self.allowanceLimit)
     for _ in 0..<(try reader.count(limit: stateCountLimit)) {
       members.append(try Member(from: &reader, terms: terms))
+    }
+    if version >= 5 {
+      for _ in 0..<(try reader.count(limit: Self.waitingLimit)) {
+        waiting.append(try WaitingSession(from: &reader))
+      }
+      newcomers.history = try DataHistory(from: &reader)
     }
     try reader.finish()
   }
@@ -41,7 +51,7 @@ extension RoomState {
   }
 
   private func encodeRoom(into writer: inout StateWriter) {
-    writer.write(UInt8(4))
+    writer.write(UInt8(5))
     writer.write(id.text)
     writer.write(name)
     writer.write(created.milliseconds)
@@ -61,28 +71,32 @@ extension RoomState {
     for recording in recordings { recording.encode(into: &writer) }
   }
 
-  private init(room reader: inout StateReader, terms: RoomTerms, now: Instant) throws(StateError) {
-    let version = try reader.version("room", upTo: 4)
-    self.init(
+  private static func read(
+    room reader: inout StateReader, terms: RoomTerms, now: Instant
+  ) throws(StateError) -> (state: RoomState, version: UInt8) {
+    let version = try reader.version("room", upTo: 5)
+    var state = RoomState(
       id: RoomID(naming: try reader.string(limit: stateTextLimit)),
       name: try reader.string(limit: stateTextLimit),
-      created: WallTime(milliseconds: try reader.integer()), settings: try RoomSettings(from: &reader),
+      created: WallTime(milliseconds: try reader.integer()),
+      settings: try RoomSettings(from: &reader, version: version),
       terms: terms, random: try reader.random(), now: now)
-    lastEvent = Int(truncatingIfNeeded: try reader.integer(UInt64.self))
-    closed = try reader.bool() ? try reader.named("reason") : nil
-    deadline = try reader.optionalInteger().map { WallTime(milliseconds: $0) }
+    state.lastEvent = Int(truncatingIfNeeded: try reader.integer(UInt64.self))
+    state.closed = try reader.bool() ? try reader.named("reason") : nil
+    state.deadline = try reader.optionalInteger().map { WallTime(milliseconds: $0) }
     for _ in 0..<(try reader.count(limit: stateCountLimit)) {
-      speaking.append(
+      state.speaking.append(
         Speaker(
           participant: ParticipantID(known: try reader.string(limit: stateTextLimit)),
           level: try reader.double()))
     }
-    stalls = try Stalls(from: &reader, version: version, now: now)
-    if version >= 2 { commonCodecs = try CommonCodecs(from: &reader, version: version) }
-    guard version >= 4 else { return }
+    state.stalls = try Stalls(from: &reader, version: version, now: now)
+    if version >= 2 { state.commonCodecs = try CommonCodecs(from: &reader, version: version) }
+    guard version >= 4 else { return (state, version) }
     for _ in 0..<(try reader.count(limit: RoomRecording.limit)) {
-      recordings.append(try RoomRecording(from: &reader))
+      state.recordings.append(try RoomRecording(from: &reader))
     }
+    return (state, version)
   }
 }
 
@@ -125,14 +139,23 @@ extension RoomSettings {
     writer.write(UInt32(departureTimeout))
     writer.write(optional: maxParticipants.map { UInt32($0) })
     writer.write(optional: metadata)
+    writer.write(admission)
+    writer.write(isLocked)
+    writer.write(dataHistory != nil)
+    dataHistory?.encode(into: &writer)
   }
 
-  fileprivate init(from reader: inout StateReader) throws(StateError) {
+  /// - Parameter version: of the room that they are part of.
+  fileprivate init(from reader: inout StateReader, version: UInt8) throws(StateError) {
     self.init(
       emptyTimeout: Int(try reader.integer(UInt32.self)),
       departureTimeout: Int(try reader.integer(UInt32.self)),
       maxParticipants: try reader.optionalInteger(UInt32.self).map { Int($0) },
       metadata: try reader.optionalString(limit: stateTextLimit))
+    guard version >= 5 else { return }
+    admission = try reader.bool()
+    isLocked = try reader.bool()
+    if try reader.bool() { dataHistory = try DataHistoryTerms(from: &reader) }
   }
 }
 

@@ -1,0 +1,102 @@
+// What happened in the room that is looked at, and what happens: filtered here, the newest first.
+
+import { desk, listed, problem, trouble } from "/admin-desk.js";
+import { sourceOf } from "/admin-people.js";
+import { build } from "/build.js";
+import { element, nameOf } from "/elements.js";
+import { follow } from "/follow.js";
+import { notice } from "/notices.js";
+import { locale, say } from "/words.js";
+
+const kept = 1000; // events
+const shown = 200; // rows
+const pause = 200; // ms between two changes, however much happens
+const groups = { room: "room", recording: "room", call: "room", session: "room", participant: "people", waiting: "people", track: "tracks",
+  thumbnail: "tracks" };
+const known = ["room.started", "room.finished", "room.updated", "room.recording", "recording.ended", "participant.joined", "participant.left",
+  "participant.updated", "participant.reconnecting", "participant.reconnected", "participant.waiting", "waiting.ended", "track.published",
+  "track.unpublished", "track.muted", "track.unmuted", "thumbnail.taken"];
+const reasons = ["left", "removed", "connectionLost", "duplicateIdentity", "movedElsewhere", "roomClosed", "serverShutdown", "admitted",
+  "timedOut", "refused"];
+
+export class EventsPart {
+  #list = element("events");
+  #kind = element("events-kind");
+  #search = element("events-search");
+  #events = []; // oldest first
+  #room = null;
+  #stop = null;
+  #timer = 0;
+
+  constructor() {
+    this.#kind.addEventListener("change", () => this.#render());
+    this.#search.addEventListener("input", () => this.#soon());
+    document.addEventListener("visibilitychange", () => this.#again());
+  }
+
+  /** @param {string | null} room its name; null: none is looked at */
+  show(room) {
+    if (room === this.#room) return;
+    this.#room = room;
+    this.#again();
+  }
+
+  /** From the oldest that is kept; a window in the background follows nothing. */
+  #again() {
+    this.#stop?.();
+    trouble("events", null);
+    [this.#events, this.#stop] = [document.hidden ? this.#events : [], null];
+    this.#soon();
+    if (this.#room !== null && !document.hidden) this.#follow(this.#room);
+  }
+
+  #follow(room) {
+    const { rest } = desk;
+    this.#stop = follow((options) => rest.events(room, options), {
+      event: (type, event) => {
+        if (type === "draining") return;
+        this.#events.push(event);
+        if (this.#events.length > 2 * kept) this.#events.splice(0, this.#events.length - kept);
+        this.#soon();
+      },
+      trouble: (error) => trouble("events", error),
+      over: ({ reason, error }) => {
+        // What was missed meanwhile isn't kept any more: on with the oldest that is.
+        if (reason === "eventsGone" || error?.status === 410) this.#again();
+        else if (error && error.status !== 404) notice(problem(error));
+      },
+    });
+  }
+
+  #soon() {
+    this.#timer ||= setTimeout(() => {
+      this.#timer = 0;
+      this.#render();
+    }, pause);
+  }
+
+  #render() {
+    const wanted = this.#search.value.trim().toLocaleLowerCase();
+    const found = [];
+    for (let place = this.#events.length - 1; place >= 0 && found.length < shown; place--) {
+      const event = this.#events[place];
+      if (this.#kind.value && groups[event.type.split(".")[0]] !== this.#kind.value) continue;
+      const row = this.#row(event);
+      if (!wanted || row.words.toLocaleLowerCase().includes(wanted)) found.push(row);
+    }
+    this.#list.replaceChildren(...found.map(({ time, words }) => build("li", {}, build("time", { datetime: time },
+      new Date(time).toLocaleTimeString(locale())), build("span", { dir: "auto" }, words))));
+    element("no-events").hidden = found.length > 0;
+    element("no-events").textContent = say(wanted || this.#kind.value ? "admin.events.none-found" : "admin.events.none");
+  }
+
+  #row(event) {
+    const who = event.participant ?? event.waiting;
+    const name = who ? nameOf(who) : "";
+    const words = !known.includes(event.type) ? event.type
+      : say(`admin.event.${event.type}`, { name, source: event.track ? sourceOf(event.track) : "" });
+    const reason = event.reason ?? event.waiting?.reason;
+    return { time: event.time, words: listed(words, who && name !== who.identity && who.identity,
+      reasons.includes(reason) && say(`admin.reason.${reason.toLowerCase()}`)) };
+  }
+}

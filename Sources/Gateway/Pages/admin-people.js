@@ -1,0 +1,156 @@
+// Who is in the room that is looked at, how they do, and what is done to them and their tracks.
+
+import { act, ask, desk, finder, listed, maySee, query, write } from "/admin-desk.js";
+import { History } from "/admin-history.js";
+import { element, nameOf } from "/elements.js";
+import { List } from "/list.js";
+import { notice } from "/notices.js";
+import { milliseconds, percent, pixels, rate } from "/units.js";
+import { locale, say } from "/words.js";
+
+const sources = ["camera", "microphone", "screen_share", "screen_share_audio"];
+const pictures = ["vp8", "vp9", "h264"];
+
+/** What a track is of, within a sentence. */
+export const sourceOf = ({ source }) => say(`source.${sources.includes(source) ? source : "unknown"}`);
+
+export class PeoplePart {
+  /** What was read of each in the last ten minutes. */
+  history = new History();
+
+  #search = element("people-search");
+  #sort = element("people-sort");
+  #room = null; // its name
+  #list = new List(element("people"), element("person-row"), {
+    key: ({ id }) => id,
+    make: (row) => this.#make(row),
+    update: (row, person) => this.#update(row, person),
+  });
+
+  /** @param {{changed: () => void}} on `changed`: the server is to list others, or in another order */
+  constructor({ changed }) {
+    finder(this.#search, this.#sort, changed);
+  }
+
+  /** What the server is asked for. */
+  get query() {
+    return query(this.#search, this.#sort);
+  }
+
+  /** @param {string} room its name @param {object[]} items as `room` of the stream has them */
+  show(room, items) {
+    this.#room = room;
+    const hadFocus = element("people").contains(document.activeElement);
+    this.#list.show(items);
+    // The button that had the focus may have gone with its row.
+    if (hadFocus && document.activeElement === document.body) element("room-title").focus();
+    element("no-people").hidden = items.length > 0;
+    element("no-people").textContent = say(this.#search.value.trim() ? "admin.people.none-found" : "admin.people.none");
+  }
+
+  clear() {
+    this.#list.show([]);
+    element("no-people").hidden = true;
+    this.#search.value = "";
+    this.#sort.value = "";
+  }
+
+  // -- rows
+
+  #make(row) {
+    row.tracks = new List(row.querySelector(".tracks"), element("track-row"), {
+      key: ({ id }) => id,
+      make: (line) => {
+        line.querySelector(".mute").addEventListener("click", () => this.#mute(line));
+        line.querySelector(".look").addEventListener("click", () => this.#look(line));
+      },
+      update: (line, track) => this.#updateTrack(line, row.person, track),
+    });
+    row.querySelector(".remove").addEventListener("click", () => this.#remove(row.person));
+    for (const part of ["closer", "gets"]) row.querySelector(`.${part}`).addEventListener("toggle", () => this.#open(row, part));
+  }
+
+  #update(row, person) {
+    row.person = person;
+    const name = nameOf(person);
+    for (const each of row.querySelectorAll(".name, .named")) write(each, name);
+    row.querySelector(".speaks").hidden = person.speaking === undefined;
+    row.querySelector(".hides").hidden = !person.hidden;
+    const since = new Date(person.joinedAt).toLocaleTimeString(locale());
+    write(row.querySelector(".person .about"), listed(name !== person.identity && person.identity, say("admin.since", { time: since }),
+      person.quality && say(`quality.${person.quality}`)));
+    const figures = { received: rate(person.received), sent: rate(person.sent), loss: percent(person.loss),
+      "round-trip": milliseconds(person.roundTrip) };
+    for (const [figure, words] of Object.entries(figures)) write(row.querySelector(`.${figure}`), words || "–");
+    row.querySelector(".remove").setAttribute("aria-label", say("admin.remove.name", { name }));
+    row.tracks.show(person.tracks);
+    for (const part of ["closer", "gets"]) if (row.querySelector(`.${part}`).open) row[part]?.show(this.#room, person, this.history);
+  }
+
+  #updateTrack(line, person, track) {
+    Object.assign(line, { person, track });
+    const [name, source] = [nameOf(person), sourceOf(track)];
+    write(line.querySelector(".kind"), say(`admin.source.${sources.includes(track.source) ? track.source : "unknown"}`));
+    write(line.querySelector(".about"), listed(
+      track.mutedByAdmin ? say("admin.muted.by-host") : track.muted && say("admin.muted"), track.codec,
+      track.width && pixels(track.width, track.height), track.frameRate && say("unit.frames", { count: track.frameRate }), rate(track.bitrate),
+      track.encodings > 1 && say("admin.encodings", { count: track.encodings }), track.encrypted && say("admin.encrypted")));
+    const mute = line.querySelector(".mute");
+    // The page of a participant that an administrator has muted stays muted until the participant unmutes.
+    write(mute, say(track.mutedByAdmin ? "admin.allow" : "admin.mute"));
+    mute.setAttribute("aria-label", say(track.mutedByAdmin ? "admin.allow.of" : "admin.mute.of", { name, source }));
+    const look = line.querySelector(".look");
+    look.hidden = track.kind !== "video" || track.muted || Boolean(track.encrypted) || !pictures.includes(track.codec?.toLowerCase())
+      || !maySee(desk.grants);
+    look.setAttribute("aria-label", say("admin.picture.of", { name, source }));
+    // What was seen of a track that is muted or encrypted since is shown no longer.
+    if (look.hidden) line.picture?.hide();
+  }
+
+  // -- parts that are opened
+
+  /** Each has its own code, which is fetched when it is opened for the first time. */
+  async #open(row, part) {
+    const details = row.querySelector(`.${part}`);
+    if (!details.open) return;
+    try {
+      const { Closer, Gets } = await import("/admin-person.js");
+      row[part] ??= new (part === "closer" ? Closer : Gets)(details.querySelector(".content"));
+    } catch {
+      notice(say("rest.away"));
+      return;
+    }
+    if (details.open) row[part].show(this.#room, row.person, this.history, true);
+  }
+
+  async #look(line) {
+    let seen;
+    try {
+      seen = await import("/admin-thumbnail.js");
+    } catch {
+      notice(say("rest.away"));
+      return;
+    }
+    line.picture ??= new seen.Picture(line.querySelector(".picture"), line.querySelector(".look"));
+    await line.picture.take(this.#room, line.person, line.track);
+  }
+
+  // -- acts
+
+  async #mute(line) {
+    const { person, track } = line;
+    const [room, isMuted] = [this.#room, !track.mutedByAdmin];
+    let changed;
+    const isDone = await act(async () => (changed = await desk.rest.mute(room, person.identity, track.id, isMuted)),
+      say(isMuted ? "admin.done.mute" : "admin.done.allow", { name: nameOf(person), source: sourceOf(track) }));
+    // The next figures say so too, in a moment.
+    if (isDone && line.isConnected) this.#updateTrack(line, person, { ...track, ...changed });
+  }
+
+  async #remove(person) {
+    const [room, name] = [this.#room, nameOf(person)];
+    const isSure = await ask({ title: say("admin.remove.ask", { name, room }), text: say("hosts.remove.what"), yes: say("hosts.remove") });
+    if (!isSure || !desk.rest) return;
+    await act(() => desk.rest.remove(room, person.identity), say("hosts.done.remove", { name }));
+  }
+}

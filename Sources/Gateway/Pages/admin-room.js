@@ -1,0 +1,246 @@
+// The room that is looked at: what is done to it as a whole, who waits to be let in, and the stream of how those in it do.
+
+import { act, age, ask, desk, listed, trouble, write } from "/admin-desk.js";
+import { PeoplePart } from "/admin-people.js";
+import { states } from "/admin-rooms.js";
+import { element, nameOf } from "/elements.js";
+import { follow } from "/follow.js";
+import { List } from "/list.js";
+import { notice, tell } from "/notices.js";
+import { REST } from "/rest.js";
+import { rate } from "/units.js";
+import { locale, say } from "/words.js";
+
+const most = 10_000; // people of whom all are muted
+const tries = 5; // where the server asks for patience
+const patience = 1000; // ms
+
+export class RoomPart {
+  #name = null;
+  #figures = null; // as the stream has them; null: there are none, or no more
+  #people = new PeoplePart({ changed: () => this.#follow() });
+  #stop = null;
+  #isOver = false;
+  #events = null; // once they were opened
+  #isAsking = false; // who waits
+  #waited = 0; // how many waited last
+  #waiting = new List(element("waiters"), element("waiter-row"), {
+    key: ({ id }) => id,
+    make: (row) => {
+      for (const [name, isAllowed] of [["admit", true], ["refuse", false]]) {
+        row.querySelector(`.${name}`).addEventListener("click", () => this.#answer(row.waiter, isAllowed));
+      }
+    },
+    update: (row, waiter) => this.#updateWaiter(row, waiter),
+  });
+
+  /** @param {{left: () => void}} on `left`: the token holds no more, as the stream has said */
+  constructor({ left }) {
+    this.left = left;
+    element("mute-all").addEventListener("click", () => this.#muteAll());
+    element("lock").addEventListener("click", () => this.#lock());
+    element("close").addEventListener("click", () => this.#close());
+    element("happened").addEventListener("toggle", () => this.#openEvents());
+    document.addEventListener("visibilitychange", () => this.#render());
+  }
+
+  get name() {
+    return this.#name;
+  }
+
+  /** @param {string | null} name null: none is looked at */
+  open(name) {
+    this.#name = name;
+    this.#figures = null;
+    this.#people.clear();
+    if (name === null) this.#people.history.clear();
+    this.#showWaiting([]);
+    element("more-people").hidden = true;
+    element("room").hidden = name === null;
+    element("room-title").textContent = name ?? "";
+    write(element("room-about"), "");
+    this.#enable(false);
+    this.#follow();
+    this.#events?.show(null);
+    this.#openEvents();
+  }
+
+  /** What the server has listed: a room that was over may have been made again. @param {{name: string}[]} rooms */
+  found(rooms) {
+    if (this.#isOver && rooms.some(({ name }) => name === this.#name)) this.open(this.#name);
+  }
+
+  // -- figures
+
+  #follow() {
+    this.#stop?.();
+    this.#stop = null;
+    this.#isOver = false;
+    trouble("room", null);
+    if (this.#name === null) return;
+    const [{ rest }, room] = [desk, this.#name];
+    this.#stop = follow((options) => rest.statistics({ room, ...this.#people.query }, options), {
+      event: (type, figures) => { if (type === "room") this.#take(figures); },
+      trouble: (error) => trouble("room", error),
+      over: ({ reason, error }) => this.#end(reason, error),
+    });
+  }
+
+  #take(figures) {
+    this.#figures = figures;
+    this.#people.history.take(figures.items, performance.now());
+    this.#render();
+  }
+
+  /** A window in the background has its figures kept, and shown when it comes to the front. */
+  #render() {
+    if (document.hidden || this.#figures === null) return;
+    const { room, items, hasMore } = this.#figures;
+    write(element("room-about"), listed(say("call.people", { count: room.participants }), say("admin.sending", { count: room.publishers }),
+      say("admin.open-for", { age: age(room.age) }), say("admin.rates", { received: rate(room.received), sent: rate(room.sent) }), states(room)));
+    this.#enable(true);
+    write(element("lock"), say(room.locked ? "admin.unlock" : "admin.lock"));
+    write(element("mute-all"), say(this.#areMuted ? "admin.allow-all" : "admin.mute-all"));
+    this.#people.show(this.#name, items);
+    element("more-people").hidden = !hasMore;
+    write(element("more-people"), say("admin.people.first", { count: items.length }));
+    this.#lookWhoWaits(room.waiting);
+  }
+
+  #end(reason, error) {
+    if (["tokenExpired", "removed", "notAllowed"].includes(reason) || error?.status === 401) return this.left();
+    this.#figures = null;
+    this.#isOver = reason === "roomFinished" || error?.status === 404;
+    this.#people.show(this.#name, []);
+    element("no-people").hidden = true;
+    element("more-people").hidden = true;
+    this.#showWaiting([]);
+    this.#enable(false);
+    write(element("room-about"), this.#isOver ? say("admin.room.ended") : error?.status === 403 ? say("admin.room.refused") : error?.message ?? "");
+    return undefined;
+  }
+
+  // -- what is done to the room
+
+  #enable(isThere) {
+    for (const name of ["mute-all", "lock", "close"]) element(name).disabled = !isThere;
+    element("close").hidden = !desk.grants.roomCreate;
+  }
+
+  /** Whether all microphones that are shown are muted by a host already. */
+  get #areMuted() {
+    const microphones = this.#figures.items.flatMap(({ tracks }) => tracks).filter(({ source }) => source === "microphone");
+    return microphones.length > 0 && microphones.every(({ mutedByAdmin }) => mutedByAdmin);
+  }
+
+  async #muteAll() {
+    const [room, isMuted, { rest }] = [this.#name, !this.#areMuted, desk];
+    if (isMuted && !await ask({ title: say("admin.mute-all.ask", { room }), text: say("admin.mute-all.what"), yes: say("admin.mute-all") })) return;
+    const button = element("mute-all");
+    button.setAttribute("aria-busy", "true");
+    let count = 0;
+    await act(async () => {
+      const { items } = await REST.upTo(most, (query) => rest.participants(room, query));
+      for (const { identity, tracks } of items) {
+        for (const track of tracks) {
+          if (track.source !== "microphone" || track.mutedByAdmin === isMuted) continue;
+          if (await patiently(() => rest.mute(room, identity, track.id, isMuted))) count += 1;
+        }
+      }
+    });
+    button.removeAttribute("aria-busy");
+    tell(say(isMuted ? "admin.done.mute-all" : "admin.done.allow-all", { count }));
+  }
+
+  async #lock() {
+    const [room, isLocked] = [this.#name, !this.#figures?.room.locked];
+    const isDone = await act(() => desk.rest.change(room, { locked: isLocked }), say(isLocked ? "hosts.done.lock" : "hosts.done.unlock"));
+    // The next figures say so too, in a moment.
+    if (!isDone || room !== this.#name || this.#figures === null) return;
+    this.#figures.room.locked = isLocked;
+    this.#render();
+  }
+
+  async #close() {
+    const room = this.#name;
+    const isSure = await ask({ title: say("admin.close.ask", { room }), text: say("admin.close.what"), yes: say("admin.close") });
+    if (!isSure || !desk.rest) return;
+    if (await act(() => desk.rest.close(room), say("admin.done.close", { room }))) element("room-title").focus();
+  }
+
+  // -- who waits
+
+  /** Asked for only while there are some. */
+  async #lookWhoWaits(count) {
+    if (count === 0) {
+      this.#showWaiting([]);
+      return;
+    }
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    const room = this.#name;
+    try {
+      const { items } = await desk.rest.waiting(room);
+      if (room === this.#name && this.#figures !== null) this.#showWaiting(items);
+    } catch {
+      // The next figures bring the next try.
+    }
+    this.#isAsking = false;
+  }
+
+  #showWaiting(waiters) {
+    if (waiters.length > this.#waited) tell(say("door.many", { count: waiters.length }));
+    this.#waited = waiters.length;
+    const hadFocus = element("waiting").contains(document.activeElement);
+    element("waiting").hidden = waiters.length === 0;
+    this.#waiting.show(waiters);
+    if (hadFocus && document.activeElement === document.body) element("room-title").focus();
+  }
+
+  #updateWaiter(row, waiter) {
+    row.waiter = waiter;
+    const name = nameOf(waiter);
+    write(row.querySelector(".name"), name);
+    const since = new Date(waiter.since).toLocaleTimeString(locale());
+    write(row.querySelector(".about"), listed(name !== waiter.identity && waiter.identity, say("admin.since", { time: since })));
+    for (const each of ["admit", "refuse"]) row.querySelector(`.${each}`).setAttribute("aria-label", say(`door.${each}.name`, { name }));
+  }
+
+  async #answer({ id, identity, name }, isAllowed) {
+    const [room, { rest }] = [this.#name, desk];
+    const done = say(isAllowed ? "admin.done.admit" : "admin.done.refuse", { name: name || identity });
+    if (!await act(() => (isAllowed ? rest.admit(room, identity, id) : rest.remove(room, identity)), done)) return;
+    if (room === this.#name && desk.rest) await this.#lookWhoWaits(1);
+  }
+
+  // -- what happened
+
+  async #openEvents() {
+    if (!element("happened").open) {
+      this.#events?.show(null);
+      return;
+    }
+    try {
+      const { EventsPart } = await import("/admin-events.js");
+      this.#events ??= new EventsPart();
+    } catch {
+      notice(say("rest.away"));
+      return;
+    }
+    if (element("happened").open) this.#events.show(this.#name);
+  }
+}
+
+/** Asks again where the server asks for patience. @param {() => Promise<unknown>} request @returns {Promise<boolean>} false: it is gone */
+async function patiently(request) {
+  for (let left = tries; ; left--) {
+    try {
+      await request();
+      return true;
+    } catch (error) {
+      if (error.status === 404) return false;
+      if (error.status !== 429 || left === 0) throw error;
+      await new Promise((done) => setTimeout(done, patience));
+    }
+  }
+}

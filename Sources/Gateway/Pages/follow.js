@@ -1,0 +1,75 @@
+// Follows a stream of Server-Sent Events by `fetch`, which carries a token, and goes on by itself when the connection breaks.
+
+/** ms before it is asked for once more: the longer, the more often in a row nothing came of it. */
+const pauses = [1000, 2000, 4000, 8000];
+/** Why a stream has ended that goes on no more, as its `end` says it. */
+const last = ["roomFinished", "tokenExpired", "removed", "notAllowed", "eventsGone"];
+/** Refusals that hold, however often one asks. */
+const refusals = [400, 401, 403, 404, 410];
+
+/** What comes of a stream, in pieces of any size (WHATWG HTML §9.2.6), as far as the server writes it: each field on one line. */
+export class Blocks {
+  #text = "";
+
+  /** @param {string} piece @returns {{id?: string, event?: string, data?: string}[]} the events that it completes */
+  read(piece) {
+    const blocks = (this.#text + piece).split("\n\n");
+    this.#text = blocks.pop();
+    return blocks.map((block) => Object.fromEntries(block.split("\n").filter((line) => !line.startsWith(":"))
+      .map((line) => /^([^:]*):? ?(.*)$/.exec(line).slice(1)))).filter(({ data }) => data !== undefined);
+  }
+}
+
+/**
+ * @param {(options: {headers: object, signal: AbortSignal}) => Promise<Response>} open asks for the stream; rejects with a RESTError
+ * @param {object} on
+ * @param {(type: string, data: object) => void} on.event
+ * @param {(error: Error | null) => void} on.trouble it can't be read at the moment; null: it can again
+ * @param {(why: {reason?: string, error?: Error}) => void} on.over there is no more, as the stream has said, or as it was refused
+ * @returns {() => void} ends it: nothing is called any more
+ */
+export function follow(open, on) {
+  const control = new AbortController();
+  read(open, on, control.signal);
+  return () => control.abort();
+}
+
+async function read(open, on, signal) {
+  const place = { id: "", failures: 0, isTroubled: false };
+  while (!signal.aborted) {
+    let answer;
+    try {
+      answer = await open({ headers: { accept: "text/event-stream", ...(place.id && { "last-event-id": place.id }) }, signal });
+    } catch (error) {
+      if (signal.aborted) return;
+      if (refusals.includes(error.status)) return on.over({ error });
+      if (!place.isTroubled) on.trouble(error);
+      place.isTroubled = true;
+    }
+    if (signal.aborted) return;
+    if (answer?.status === 204) return on.over({ reason: "roomFinished" });
+    const reason = answer && await take(answer.body, place, on, signal);
+    if (signal.aborted) return;
+    if (last.includes(reason)) return on.over({ reason });
+    await new Promise((done) => setTimeout(done, pauses[Math.min(place.failures, pauses.length - 1)]));
+    place.failures += 1;
+  }
+}
+
+/** @returns {Promise<string | undefined>} the reason of its end; undefined: it was cut on the way */
+async function take(body, place, on, signal) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  const blocks = new Blocks();
+  let reason;
+  for (;;) {
+    const piece = await reader.read().catch(() => ({ done: true }));
+    if (piece.done) return reason;
+    for (const { id, event, data } of blocks.read(piece.value)) {
+      if (signal.aborted) return reason;
+      if (place.isTroubled) on.trouble(null);
+      Object.assign(place, { failures: 0, isTroubled: false, id: id ?? place.id });
+      if (event === "end") reason = JSON.parse(data).reason;
+      else on.event(event, JSON.parse(data));
+    }
+  }
+}

@@ -1,0 +1,101 @@
+// Hands: one's own is raised and lowered here, those of others are shown and said.
+
+import { element, nameOf } from "/elements.js";
+import { joinProblem } from "/messages.js";
+import { announce, notice, tell } from "/notices.js";
+import { say } from "/words.js";
+
+const pause = 10_000; // ms between two words about one hand
+
+export class Hands {
+  #call;
+  #stage;
+  #raised = new Set(); // ids
+  #said = new Map(); // id → when
+  #wanted = null; // what one asked for and hasn't seen yet
+
+  /** @param {import("/call.js").Call} call @param {import("/tiles.js").Stage} stage */
+  constructor(call, stage) {
+    this.#call = call;
+    this.#stage = stage;
+    element("hand").addEventListener("click", () => this.#change());
+    call.addEventListener("leave", () => this.#begin());
+    call.on("joined", () => this.#begin());
+    call.on("event", ({ type, participant }) => {
+      if (type === "participant.left") this.#forget(participant.id);
+      else if (participant) this.#look(participant.id);
+    });
+    this.#begin();
+  }
+
+  /** Who came before one had their hands raised already. */
+  #begin() {
+    const { room } = this.#call;
+    this.#raised.clear();
+    this.#said.clear();
+    this.#wanted = null;
+    for (const each of [room?.me, ...room?.participants.values() ?? []]) {
+      if (!each) continue;
+      if (each.hand) this.#raised.add(each.id);
+      this.#show(each);
+    }
+    this.#showOwn();
+  }
+
+  get #isRaised() {
+    return Boolean(this.#call.room?.me?.hand);
+  }
+
+  async #change() {
+    const { room } = this.#call;
+    if (!room) return;
+    this.#wanted = !this.#isRaised;
+    try {
+      await room.raiseHand(this.#wanted);
+    } catch (error) {
+      this.#wanted = null;
+      if (room === this.#call.room) notice(joinProblem(error));
+    }
+  }
+
+  #look(id) {
+    const { room } = this.#call;
+    const isOwn = id === room.me?.id;
+    const participant = isOwn ? room.me : room.participants.get(id);
+    if (!participant) return;
+    const isRaised = Boolean(participant.hand);
+    this.#show(participant);
+    if (isRaised === this.#raised.has(id)) return;
+    if (isRaised) this.#raised.add(id);
+    else this.#raised.delete(id);
+    if (isOwn) this.#sayOwn(isRaised);
+    else if (isRaised) this.#sayOf(participant);
+  }
+
+  #sayOwn(isRaised) {
+    this.#showOwn();
+    if (this.#wanted === isRaised) announce(say(isRaised ? "hand.own" : "hand.own-down"));
+    else tell(say(isRaised ? "hand.own" : "hand.by-host"));
+    this.#wanted = null;
+  }
+
+  #sayOf(participant) {
+    if (performance.now() - (this.#said.get(participant.id) ?? -Infinity) < pause) return;
+    this.#said.set(participant.id, performance.now());
+    tell(say("hand.raised", { name: nameOf(participant) }));
+  }
+
+  #show({ id, hand }) {
+    const tile = this.#stage.find(id === this.#call.room.me?.id ? "own camera" : `${id} camera`);
+    if (tile) tile.hand = Boolean(hand);
+  }
+
+  #showOwn() {
+    element("hand").setAttribute("aria-pressed", String(this.#isRaised));
+  }
+
+  #forget(id) {
+    this.#raised.delete(id);
+    this.#said.delete(id);
+  }
+}

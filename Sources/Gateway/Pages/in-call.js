@@ -1,0 +1,56 @@
+// What a call needs once it shows: fetched then, so that it shows sooner.
+
+import { Banner } from "/banner.js";
+import { Chat } from "/chat.js";
+import { Door } from "/door.js";
+import { panels } from "/keyboard.js";
+import { Menu } from "/menu.js";
+import { More } from "/more.js";
+import { Hands } from "/hands.js";
+import { Invite } from "/invite.js";
+import { Phone } from "/phone.js";
+import { Reactions } from "/reactions.js";
+import { Readings } from "/readings.js";
+import { Recorded } from "/recorded.js";
+import { goByF6 } from "/regions.js";
+import { Saver } from "/saver.js";
+import { Screen } from "/screen.js";
+import { Side } from "/side.js";
+import { Sizes } from "/sizes.js";
+import { Talk } from "/talk.js";
+import { Trouble } from "/trouble.js";
+import { View } from "/view.js";
+import { learn } from "/words.js";
+
+await learn("call");
+
+/**
+ * Puts these parts together.
+ * @param {{call: import("/call.js").Call, choices: import("/choices.js").Choices, devices: import("/devices.js").Devices,
+ *   stage: import("/tiles.js").Stage, switches: import("/switches.js").Switches, missed: [string, object][]}} page
+ *   `missed`: what the room said before they were there
+ */
+export function complete({ call, choices, devices, stage, switches, missed }) {
+  const banner = new Banner(call, stage);
+  new Sizes(call, stage);
+  choices.offerMenus(Menu);
+  new Screen(call, stage);
+  new Recorded(call);
+  new Talk(call, devices, switches);
+  const view = new View(call, stage);
+  view.more.push(new Saver(call, devices, stage));
+  new Phone(call, devices, switches);
+  const invite = new Invite(call);
+  new Trouble(call, devices, switches, stage, banner);
+  const readings = new Readings(call);
+  const chat = new Chat(call);
+  const side = new Side(call, chat, readings);
+  new Door(call, side);
+  new Hands(call, stage);
+  new Reactions(call);
+  new More();
+  panels.push(side, readings, invite);
+  goByF6();
+  for (const [type, detail] of missed) if (type === "history") chat.recall(detail); else chat.hear(detail);
+  document.body.dataset.complete = "";
+}

@@ -1,0 +1,109 @@
+internal import HTTPServer
+internal import Model
+internal import Rooms
+internal import Signalling
+
+/// `/v1/statistics`
+extension RESTDoor {
+  /// Rooms or people in one event, where nothing is said, and at most.
+  private static let usuallyShown = 50
+  private static let mostShown = 100
+  /// Seconds between two events.
+  private static let pace = 2...60
+
+  @Sendable func streamStatistics(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
+    let view = try view(call)
+    let every = try Self.every(call)
+    guard !rooms.isDraining else { return Problem.draining() }
+    if case .room = view { _ = try room(call) }
+    let seat = try seat(call)
+    let reader = FigureReader(
+      FigureReader.Terms(
+        rooms: rooms, every: every, expires: call.permission.expires, permit: call.permission.ask, wall: wall),
+      of: figures.feeds.feed(of: view, measure: measure(view)) { [rooms, figures] in
+        try await rooms.pause(for: figures.pace)
+      }, seat: seat)
+    var response = HTTPResponse(
+      status: 200,
+      headers: [
+        "content-type": EventStreamWriter.mediaType, "cache-control": "no-store",
+        // Proxies that collect an answer before they pass it on are asked not to.
+        "x-accel-buffering": "no",
+      ])
+    response.stream = reader
+    return response
+  }
+
+  private func view(_ call: RESTCall) throws(RESTProblem) -> FigureView {
+    let limit = try RESTPage.limit(of: call.request, usual: Self.usuallyShown, most: Self.mostShown)
+    guard let room = call.parameters["room"] else {
+      return try .server(rooms: limit, RESTPage.rooms(call.request))
+    }
+    return try .room(room, people: limit, RESTPage.people(call.request))
+  }
+
+  /// At least so long between two events of one reader. What is made in between comes a little early or late.
+  private static func every(_ call: RESTCall) throws(RESTProblem) -> Duration {
+    guard let text = call.request.queryItem("every") else { return .zero }
+    guard let seconds = Int(text), pace.contains(seconds) else {
+      throw .query("every must be a whole number from \(pace.lowerBound) to \(pace.upperBound)")
+    }
+    return .milliseconds(1_000 * seconds - 1_000)
+  }
+
+  private func seat(_ call: RESTCall) throws(RESTProblem) -> FigureReaders.Seat {
+    do throws(FigureReaders.Full) { return try figures.readers.take(call.holder) } catch {
+      var problem =
+        switch error {
+        case .one:
+          RESTProblem(
+            status: 429, code: "too-many-streams", title: "Too many streams of figures for this token")
+        case .all: RESTProblem(.full("readers of figures: \(FigureReaders.most)"))
+        }
+      problem.headers = [("retry-after", "5")]
+      throw problem
+    }
+  }
+
+  // MARK: - Figures
+
+  /// What makes an event of a view; it gives nil once there is no such room.
+  private func measure(_ view: FigureView) -> @Sendable () async -> [UInt8]? {
+    switch view {
+    case .server(let limit, let listing): return { await server(limit, listing) }
+    case .room(let name, let limit, let listing): return { await people(of: name, limit, listing) }
+    }
+  }
+
+  private func server(_ limit: Int, _ listing: RoomListing) async -> [UInt8] {
+    let reports = await rooms.workerReports(within: .seconds(1))
+    let found = await rooms.rooms(listing, after: nil, limit: limit + 1)
+    let (counts, bitrates, now) = (rooms.counts, rooms.bitrates, rooms.wallTime)
+    var said = ServerStatistics()
+    said.time = now.text
+    said.version = figures.version.isEmpty ? nil : figures.version
+    said.startedAt = figures.started.text
+    said.uptime = Double(max(0, now.milliseconds - figures.started.milliseconds)) / 1_000
+    (said.rooms, said.participants) = (counts.rooms, counts.participants)
+    (said.received, said.sent) = (bitrates.received, bitrates.sent)
+    said.workers = reports.enumerated().map { worker, report in
+      WorkerStatistics(
+        worker, report, report.flatMap { figures.loads.load($0, now: rooms.instant) })
+    }
+    said.items = found.prefix(limit).map { RoomStatistics($0.item) }
+    said.hasMore = found.count > limit
+    return Self.event("server", said)
+  }
+
+  private func people(of name: String, _ limit: Int, _ listing: PeopleListing) async -> [UInt8]? {
+    guard let room = rooms.administration(of: name) else { return nil }
+    let found = await room.figures(listing, limit: limit)
+    return Self.event("room", PeopleStatistics(found, at: rooms.wallTime))
+  }
+
+  private static func event(_ type: String, _ record: some Record) -> [UInt8] {
+    var bytes: [UInt8] = []
+    EventStreamWriter.write(type: type, data: record.json.utf8, to: &bytes)
+    return bytes
+  }
+}

@@ -1,0 +1,17 @@
+/// Why a session waits to be let into a room no longer.
+public enum WaitingEndReason: String, Sendable, CaseIterable {
+  /// It is in: `participant.joined` follows.
+  case admitted
+  /// A host has refused it, which removes its identity.
+  case removed
+  /// It was waited for as long as sessions wait.
+  case timedOut
+  case left
+  case connectionLost
+  /// Its identity came again, and waits by that session.
+  case duplicateIdentity
+  case roomClosed
+  case serverShutdown
+  /// It was to come in, and there was no place for it.
+  case refused
+}

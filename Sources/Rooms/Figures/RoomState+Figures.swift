@@ -1,0 +1,82 @@
+internal import AccessTokens
+internal import Engine
+internal import Model
+internal import Peer
+
+/// How those do who are in the room.
+extension RoomState {
+  /// A page that has so many tracks takes in no further participant.
+  static let figureTracks = 400
+
+  /// Those of one page.
+  /// - Parameter after: only those behind it.
+  func list(
+    _ listing: PeopleListing, after: ListPlace?, limit: Int
+  ) -> [Placed<ParticipantID>] {
+    let search = NameSearch(listing.search)
+    return members.filter { search.finds($0.identity) || $0.name.map(search.finds) ?? false }
+      .map { Placed(place: ListPlace(value: $0.value(of: listing.order), name: $0.identity), item: $0.id) }
+      .page(after: after, isDescending: listing.isDescending, limit: limit)
+  }
+
+  /// As many of the first of them as make a page.
+  func figurePage(
+    _ listing: PeopleListing, limit: Int, tracks most: Int = figureTracks
+  ) -> (ids: [ParticipantID], hasMore: Bool) {
+    let found = list(listing, after: nil, limit: limit + 1).map(\.item)
+    var taken: [ParticipantID] = []
+    var tracks = 0
+    for id in found.prefix(limit) where tracks < most {
+      taken.append(id)
+      tracks += member(id).map { members[$0].trackCount } ?? 0
+    }
+    return (taken, found.count > taken.count)
+  }
+
+  /// What is asked of the media plane about them.
+  func figureQuestion(about ids: [ParticipantID]) -> MediaQuestion {
+    var question = MediaQuestion(peers: [], tracks: [])
+    for index in ids.compactMap({ member($0) }) {
+      for transport in members[index].transports {
+        question.published += transport.published.filter { $0.info.kind == .video }.map(\.key)
+      }
+    }
+    return question
+  }
+
+  /// - Parameter answers: of the workers; nil of one that did not answer.
+  func figures(_ ids: [ParticipantID], _ answers: [WorkerExplanation?]) -> [ParticipantFigures] {
+    var layers: [TrackKey: TrackLayers] = [:]
+    for answer in answers.compactMap(\.self) { layers.merge(answer.layers) { _, new in new } }
+    return ids.compactMap { member($0) }.map { index -> ParticipantFigures in
+      let member = members[index]
+      return ParticipantFigures(
+        name: ParticipantName(member), isHidden: member.grants.hidden, joined: member.joined,
+        quality: member.quality?.value, bitrates: member.bitrates, loss: member.loss,
+        roundTrip: member.roundTrip, speaking: speaking.first { $0.participant == member.id }?.level,
+        tracks: member.transports.flatMap(\.published).map { track in
+          TrackFigures(
+            info: track.info, codec: track.hasStarted ? track.codec?.codec : nil,
+            layers: layers[track.key])
+        })
+    }
+  }
+}
+
+extension Member {
+  /// Of its transports the worst, 0–1; nil: nothing is known.
+  var loss: Double? { transports.compactMap(\.measured).map { Double($0.loss) / 65_536 }.max() }
+  var roundTrip: Duration? { transports.compactMap(\.measured).map(\.roundTrip).max() }
+
+  /// By what a list is ordered.
+  fileprivate func value(of order: PeopleListing.Order) -> Int {
+    switch order {
+    case .identity: 0
+    case .joined: Int(joined.milliseconds)
+    case .received: bitrates.received
+    case .sent: bitrates.sent
+    case .loss: Int((loss ?? 0) * 65_536)
+    case .roundTrip: Int(clamping: (roundTrip ?? .zero).wholeNanoseconds)
+    }
+  }
+}

@@ -1,0 +1,7 @@
+/// What a room's state has for those who aren't in yet.
+struct Newcomers: Sendable {
+  /// Sessions that wait to be let in, in the order in which they came: of each identity one.
+  var waiting: [WaitingSession] = []
+  /// Messages for those who come later.
+  var history = DataHistory()
+}

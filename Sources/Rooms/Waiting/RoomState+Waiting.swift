@@ -1,0 +1,166 @@
+internal import AccessTokens
+internal import Model
+
+/// Sessions that wait to be let in. They know nothing of the room, and the room's participants, but for its hosts, nothing of them.
+extension RoomState {
+  /// Sessions that wait at once.
+  static let waitingLimit = 50
+  /// How long one waits at most.
+  static let waitingTime = Duration.seconds(600)
+  /// That one comes to wait, and no longer does, in requests: each tells hosts, the log and its readers.
+  static let waitingCost = 10.0
+
+  /// In the order in which they came: of each identity one.
+  var waiting: [WaitingSession] {
+    get { newcomers.waiting }
+    set { newcomers.waiting = newValue }
+  }
+
+  /// How a session comes in.
+  enum Entrance {
+    case open
+    /// A host has to let it in.
+    case waits
+    case locked
+  }
+
+  /// Whether a session may come in by now: the one place where that is decided, for every door, as it comes and as it is let in.
+  func entrance(of newcomer: Newcomer) -> Entrance {
+    if newcomer.grants.roomAdmin { return .open }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.admissionByName), member(of: newcomer.identity) != nil { return .open }
+    #endif
+    if settings.isLocked { return .locked }
+    return settings.admission && !newcomer.isAdmitted ? .waits : .open
+  }
+
+  /// A session waits. An earlier one of its identity waits no longer: one of a name does, whom hosts know by it.
+  mutating func wait(_ newcomer: Newcomer) throws(JoinError) {
+    guard let patience = newcomer.patience else { throw .admissionRequired }
+    if deadline != nil { throw .draining }
+    if let closed { throw closed == .serverShutdown ? .draining : .noRoom }
+    let old = waiting.firstIndex { $0.newcomer.identity.isExactly(newcomer.identity) }
+    guard waiting.count - (old == nil ? 0 : 1) < Self.waitingLimit else {
+      throw .full(limit: Self.waitingLimit)
+    }
+    guard pay(newcomer, Self.waitingCost) else { throw .tooOften }
+    if let old { endWaiting(old, .duplicateIdentity) }
+    start()
+    let time = min(patience, Self.waitingTime)
+    let session = WaitingSession(
+      id: WaitingID(&random), newcomer: newcomer, since: wallTime, until: wallTime.advanced(by: time),
+      deadline: now + time)
+    waiting.append(session)
+    emit(.wait(session.waiter))
+    record(.participantWaiting, EventWaiting(waiter: session.waiter))
+    reply(.waiting)
+    presenceChanged()
+  }
+
+  // MARK: - Its end
+
+  /// It waits no longer, and doesn't come in.
+  /// - Parameter error: what it hears; nil: what follows from the reason.
+  mutating func endWaiting(_ index: Int, _ reason: WaitingEndReason, _ error: JoinError? = nil) {
+    let session = waiting.remove(at: index)
+    record(.waitingEnded, EventWaiting(waiter: session.waiter, reason: reason))
+    emit(.waitingEnded(patience: patience))
+    emit(.settle(session.id, .ended(error ?? JoinError(reason))))
+  }
+
+  mutating func endAllWaiting(_ reason: WaitingEndReason) {
+    while !waiting.isEmpty { endWaiting(0, reason) }
+  }
+
+  /// - Parameter id: another session of its name may have followed it.
+  mutating func stopWaiting(_ id: WaitingID, _ reason: WaitingEndReason) {
+    if let index = waiting.firstIndex(where: { $0.id == id }) { endWaiting(index, reason) }
+  }
+
+  mutating func endWaiting(of identity: String, _ reason: WaitingEndReason) {
+    if let index = waiting.firstIndex(where: { $0.newcomer.identity.isExactly(identity) }) {
+      endWaiting(index, reason)
+    }
+  }
+
+  /// Ends those that have waited for as long as they may.
+  mutating func expireWaiting() {
+    while let index = waiting.firstIndex(where: { $0.deadline <= now }) { endWaiting(index, .timedOut) }
+  }
+
+  // MARK: - Coming in
+
+  /// A host lets it in. What stands in its way is said to the host, and it goes on waiting.
+  mutating func letIn(_ index: Int, _ cause: AdmissionCause) throws(JoinError) {
+    var newcomer = waiting[index].newcomer
+    // That a host says so takes the place of what tokens say of it, and of nothing else.
+    newcomer.isAdmitted = true
+    guard case .open = entrance(of: newcomer) else { throw .locked }
+    if let closed { throw closed == .serverShutdown ? .draining : .noRoom }
+    _ = try review(newcomer, replacing: member(of: newcomer.identity))
+    emit(.askPlace(waiting[index].id, of: newcomer.identity, cause))
+  }
+
+  /// What keeps sessions out has changed: those that wait for nothing any more come in, in their order.
+  mutating func letInWhoMay() {
+    for session in waiting {
+      guard case .open = entrance(of: session.newcomer) else { continue }
+      emit(.askPlace(session.id, of: session.newcomer.identity, .settings))
+    }
+  }
+
+  /// The directory has a place for it, or says why there is none.
+  mutating func placed(
+    _ id: WaitingID, of identity: String, _ error: JoinError?, _ cause: AdmissionCause
+  ) {
+    guard let index = waiting.firstIndex(where: { $0.id == id }) else {
+      if error == nil { emit(.sessionEnded(identity: identity, nil, patience: patience)) }
+      return say(.notAdmitted, to: cause)
+    }
+    if let error {
+      if case .settings = cause { endWaiting(index, .refused, error) }
+      return say(error, to: cause)
+    }
+    let session = waiting.remove(at: index)
+    emit(.waitingEnded(patience: patience))
+    var newcomer = session.newcomer
+    newcomer.isAdmitted = true
+    do throws(JoinError) {
+      // Asked once more: of several that come in at once each takes a place from the next.
+      let isNew = try come(newcomer)
+      record(.waitingEnded, EventWaiting(waiter: session.waiter, reason: .admitted))
+      emit(.settle(id, .admitted(isNew: isNew)))
+      say(nil, to: cause)
+    } catch {
+      emit(.sessionEnded(identity: identity, nil, patience: patience))
+      record(.waitingEnded, EventWaiting(waiter: session.waiter, reason: .refused))
+      emit(.settle(id, .ended(error)))
+      say(error, to: cause)
+    }
+  }
+
+  /// - Parameter error: nil: it is in.
+  private mutating func say(_ error: JoinError?, to cause: AdmissionCause) {
+    switch cause {
+    case .settings: break
+    case .host: reply(error.map { .refused(.joining($0)) } ?? .done)
+    case .administration: reply(error.map { .administrationRefused(.joining($0)) } ?? .done)
+    }
+  }
+}
+
+extension JoinError {
+  /// What one hears that waits no longer.
+  init(_ reason: WaitingEndReason) {
+    self =
+      switch reason {
+      case .removed: .waitingEnded(.removed)
+      case .left, .admitted: .waitingEnded(.left)
+      case .connectionLost: .waitingEnded(.connectionLost)
+      case .duplicateIdentity: .waitingEnded(.duplicateIdentity)
+      case .roomClosed: .waitingEnded(.roomClosed)
+      case .serverShutdown: .waitingEnded(.serverShutdown)
+      case .timedOut, .refused: .notAdmitted
+      }
+  }
+}

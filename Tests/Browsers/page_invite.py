@@ -1,0 +1,180 @@
+"""The invitation card: there while one is alone; its link, copied, passed on and scanned, is the same; nothing but the server that makes a link
+for many learns of it. With --lan it has the addresses of the network."""
+
+import asyncio
+import json
+import os
+import re
+import sys
+import urllib.parse
+
+from harness import namespace, rest
+from harness.chromium import Chromium
+from harness.evidence import kept_on_failure
+from harness.firefox import Firefox
+from harness.person import IN_CALL, TABS, Person, new_tab
+from harness.server import Server
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../Scripts"))
+from zbar import Zbar  # noqa: E402 (shared with the test of the encoder)
+
+# What the device would do with a link, and all that the page says to any server.
+DEVICE = """
+Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => { window.copied = text; } } });
+navigator.share = async (what) => { window.shared = what; };
+window.said = [];
+const plain = window.fetch.bind(window);
+window.fetch = (url, options = {}) => {
+  window.said.push(`${url} ${JSON.stringify([...new Headers(options.headers)])} ${options.body ?? ""}`);
+  return plain(url, options);
+};
+const send = WebSocket.prototype.send;
+WebSocket.prototype.send = function (data) {
+  window.said.push(String(data));
+  return send.call(this, data);
+};
+"""
+CARD = "document.getElementById('invite-card')"
+OPEN = f"{CARD} && !{CARD}.hidden"
+LINK = "document.getElementById('invite-link').value"
+# The modules of the code as it is drawn.
+MODULES = """const code = document.querySelector("#invite-card .code");
+const size = code.viewBox.baseVal.width - 8;
+const drawn = new Path2D(code.firstElementChild.getAttribute("d"));
+const context = new OffscreenCanvas(1, 1).getContext("2d");
+return Array.from({ length: size }, (_, y) => Array.from({ length: size }, (_, x) => Number(context.isPointInPath(drawn, x + 0.5, y + 0.5))));"""
+BUTTON = """[...document.querySelectorAll("#invite-card button")].find((each) => each.textContent === %s)"""
+
+
+async def _press(person, label):
+    await person.until(f"!!{BUTTON % json.dumps(label)}")
+    await person.tab.evaluate(f"{BUTTON % json.dumps(label)}.click()")
+
+
+async def _scanned(person):
+    """What a telephone reads from the screen."""
+    await person.until("document.querySelector('#invite-card .code').checkVisibility()")
+    return Zbar().read(await person.tab.evaluate(MODULES))
+
+
+async def _alone(report, server, browser, other):
+    """A room of one's own: the link by all three ways, a guest who comes by it, the card by key."""
+    ada = Person(await new_tab(browser, DEVICE), "Ada")
+    await ada.tab.resize(1280, 800)
+    await ada.tab.open(server.ORIGIN)
+    await ada.tab.evaluate("document.getElementById('name').value = 'Ada'")
+    await ada.click("join-button")
+    await ada.until(f"{IN_CALL} && {OPEN}")
+    link = await ada.tab.evaluate(f"return {LINK}")
+    await _press(ada, "Copy link")
+    copied = await ada.until("window.copied")
+    await _press(ada, "Share…")
+    shared = await ada.until("window.shared?.url")
+    scanned = await _scanned(ada)
+    holds = report.row(f"page, {browser.name}: the card's link, copied, shared and scanned", "the room's address, four times",
+                       link if {copied, shared, scanned} == {link} else (link, copied, shared, scanned),
+                       re.fullmatch(re.escape(server.ORIGIN) + r"/\?room=[a-z]+-[a-z]+-[a-z]+-\d\d", link) and {copied, shared, scanned} == {link})
+
+    bob = Person(await new_tab(other, DEVICE), "Bob")
+    await bob.tab.open(f"{scanned}&name=Bob&autojoin=1")
+    await bob.until(IN_CALL)
+    await ada.sees("Bob")
+    await ada.until(f"!({OPEN})")
+    await bob.until("document.body.hasAttribute('data-complete')")
+    is_shown = await bob.tab.evaluate(f"return {OPEN}")
+    await ada.tab.evaluate("document.getElementById('call').focus()")
+    await ada.tab.press("c")
+    await ada.until(f"{OPEN} && document.activeElement.textContent === 'Copy link'")
+    await ada.tab.evaluate("window.copied = null")
+    await ada.tab.press("Enter")
+    await ada.until("window.copied")
+    await ada.tab.press("Escape")
+    await ada.until(f"!({OPEN}) && document.activeElement.id === 'invite'")
+    await bob.leave()
+    await ada.leave()
+    return holds & report.row(f"page, {browser.name}: somebody comes by it; then the card by key", "it goes; C opens it, Enter copies, Escape closes",
+                              f"shown to the second: {is_shown}", not is_shown)
+
+
+async def _many(report, options, server, browser, other):
+    """A host's link gives each who opens it an identity of their own, and nothing of it is said to any server but to open it."""
+    room = f"many {browser.name}"
+    token = rest.token(options.roost, "--admin", "--room", room, "--identity", "host", "--name", "Hella")
+    host = Person(await new_tab(browser, DEVICE), "Hella")
+    await host.tab.open(f"{server.ORIGIN}/?{urllib.parse.urlencode({'room': room})}#token={token}")
+    await host.until("document.getElementById('name').readOnly")
+    await host.click("join-button")
+    await host.until(f"{IN_CALL} && {OPEN}")
+    before = await host.tab.evaluate(f"return {LINK}")
+    await _press(host, "Make a link")
+    link = await host.until(LINK)
+    await _press(host, "Copy link")
+    copied, scanned = await host.until("window.copied"), await _scanned(host)
+    secret = link.partition("#invitation=")[2]
+    said = await host.tab.evaluate("return [...window.said, ...performance.getEntriesByType('resource').map(({ name }) => name)]")
+    leaks = [each[:60] for each in said if secret in each]
+    holds = report.row(f"page, {browser.name}: a link for many", "made when it is asked for, copied and scanned, said to no server",
+                       f"{link.replace(secret, '…')}, before: “{before}”, said: {leaks or 'nowhere'}",
+                       before == "" and len(secret) >= 20 and {copied, scanned} == {link} and not leaks)
+
+    guests = []
+    for each, name in ((other, "Ann"), (browser, "Ben")):
+        guest = Person(await new_tab(each, DEVICE), name)
+        await guest.tab.open(scanned)
+        await guest.until("document.getElementById('room').readOnly && !document.getElementById('name').readOnly")
+        await guest.tab.evaluate(f"document.getElementById('name').value = {json.dumps(name)}")
+        await guest.click("join-button")
+        await guest.until(IN_CALL)
+        await host.sees(name)
+        guests.append(guest)
+    identities = await host.tab.evaluate("return [...roostPage.room.participants.values()].map(({ identity }) => identity)")
+    addresses = [await each.tab.evaluate("return location.href") for each in guests]
+    offered = await guests[0].tab.evaluate("return !!document.getElementById('invite-card')?.hidden")
+    for person in (host, *guests):
+        await person.leave()
+    return holds & report.row(f"page, {browser.name}: two open it", "an identity of its own each, nothing of the link in the address",
+                              f"{len(set(identities))} identities, card closed: {offered}",
+                              len(set(identities)) == 2 and not any(secret in each for each in addresses) and offered)
+
+
+async def _gone(report, server, browser):
+    """An invitation that the server doesn't know."""
+    eve = Person(await new_tab(browser), "Eve")
+    await eve.tab.open(f"{server.ORIGIN}/?room=gone#invitation=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")
+    await eve.until("document.getElementById('room').readOnly")
+    await eve.tab.evaluate("document.getElementById('name').value = 'Eve'")
+    await eve.click("join-button")
+    said = await eve.text("notice-text")
+    view = await eve.tab.evaluate("return document.body.dataset.view")
+    await eve.leave()
+    return report.row(f"page, {browser.name}: an invitation that holds no more", "said, with what to do", f"“{said}”",
+                      "Ask for" in said and view == "lobby")
+
+
+async def _on_the_network(report, options, chromium):
+    """Opened on the server's own machine, the card has the addresses at which others reach it."""
+    async with Server(options.roost, lan=namespace.ADDRESS) as server:
+        seen = []
+        for origin in ("https://127.0.0.1:7880", server.ORIGIN):
+            ada = Person(await new_tab(chromium, DEVICE), "Ada")
+            await ada.tab.trust_everybody()
+            await ada.tab.open(f"{origin}/?room=attic&name=Ada&autojoin=1")
+            await ada.until(f"{IN_CALL} && {OPEN}")
+            seen += [await ada.tab.evaluate(f"return {LINK}"), await _scanned(ada)]
+            await ada.leave()
+        server.process.require_running()
+    return report.row("page, with --lan: the card's link, opened here and there", "the network's address", sorted(set(seen)),
+                      set(seen) == {f"{server.ORIGIN}/?room=attic"})
+
+
+async def run(report, options):
+    async with Chromium() as chromium, Firefox() as firefox:
+        async with Server(options.roost) as server:
+            async with kept_on_failure(report, options.evidence, TABS, (server.process,)):
+                holds = True
+                for browser, other in ((chromium, firefox), (firefox, chromium)):
+                    holds &= await asyncio.wait_for(_alone(report, server, browser, other), 60)
+                    holds &= await _many(report, options, server, browser, other)
+                    holds &= await _gone(report, server, browser)
+                server.process.require_running()
+        return holds & await _on_the_network(report, options, chromium)

@@ -1,0 +1,76 @@
+"""How soon the page shows something on a slow machine, and how much it fetches until a call shows: nothing of it from anywhere else."""
+
+import statistics
+
+from harness.chromium import Chromium
+from harness.evidence import kept_on_failure
+from harness.person import IN_CALL, TABS, Person, new_tab
+from harness.server import Server
+
+SLOWER, LOADS = 4, 5
+MOST_MILLISECONDS = 500
+MOST_BYTES = 200_000
+PAINTED = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
+# When the call shows.
+WATCH = """
+new MutationObserver(() => {
+  if (document.body?.dataset.view === "call") window.shownAt ??= performance.now();
+}).observe(document, { subtree: true, attributes: true, attributeFilter: ["data-view"] });
+"""
+# What had come by then: its address and its bytes, uncompressed.
+FETCHED = """
+return [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+  .filter(({ responseEnd }) => responseEnd > 0 && responseEnd <= window.shownAt)
+  .map(({ name, decodedBodySize }) => [name, decodedBodySize]);
+"""
+
+
+async def _paint(report, server, browser):
+    """The first load of all is the browser's own: it has to start parts of itself."""
+    times = []
+    for index in range(LOADS + 1):
+        tab = await new_tab(browser)
+        await tab.resize(1280, 800)
+        await tab.slow_down(SLOWER)
+        person = Person(tab, "Ada")
+        await tab.open(f"{server.ORIGIN}/?room=paint")
+        times.append(await person.until(PAINTED))
+        text = await tab.evaluate("return document.getElementById('join-button').innerText")
+        await person.leave()
+        if index > 0 and text != "Join":
+            return report.row("page: words on the way in", "Join", text, False)
+    median = statistics.median(times[1:])
+    return report.row(f"page: first contentful paint, {SLOWER} times slower, median of {LOADS}", f"less than {MOST_MILLISECONDS} ms",
+                      f"{median:.0f} ms of {', '.join(f'{each:.0f}' for each in times[1:])}; the browser's first {times[0]:.0f}",
+                      median < MOST_MILLISECONDS)
+
+
+async def _weight(report, server, browser):
+    person = Person(await new_tab(browser, WATCH), "Ada")
+    await person.tab.resize(1280, 800)
+    await person.tab.open(f"{server.ORIGIN}/?room=weight&name=Ada")
+    await person.until("document.getElementById('preview').videoWidth > 0")
+    await person.click("join-button")
+    await person.until(f"{IN_CALL} && window.shownAt")
+    fetched = await person.tab.evaluate(FETCHED)
+    await person.until("document.body.hasAttribute('data-complete')")
+    everything = await person.tab.evaluate("""
+      return [...performance.getEntriesByType("resource").map(({ name }) => name), ...[...document.scripts].map(({ src }) => src)];""")
+    await person.leave()
+    for name, size in sorted(fetched, key=lambda each: -each[1])[:12]:
+        report.say(f"  {size:6d} {name.removeprefix(server.ORIGIN)}")
+    size = sum(each for _, each in fetched)
+    words = [name for name, _ in fetched if "/words-" in name]
+    holds = report.row("page: what is fetched until the call shows, uncompressed, with one language", f"less than {MOST_BYTES // 1000} kB",
+                       f"{size / 1000:.1f} kB in {len(fetched)} files, words: {len(words)}", 100_000 < size < MOST_BYTES and len(words) == 1)
+    foreign = [name for name in everything if not name.startswith((server.ORIGIN + "/", "blob:"))]
+    return holds & report.row("page: scripts and files from elsewhere", "none", foreign or f"none of {len(everything)}", not foreign)
+
+
+async def run(report, options):
+    async with Server(options.roost) as server, Chromium() as chromium:
+        async with kept_on_failure(report, options.evidence, TABS, (server.process,)):
+            holds = await _paint(report, server, chromium)
+            holds &= await _weight(report, server, chromium)
+            server.process.require_running()
+            return holds

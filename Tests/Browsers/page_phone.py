@@ -1,0 +1,229 @@
+"""A call on a phone: the screen stays on, the camera turns, the system's own controls work, sound goes where one wants it, no word is cut off
+in either orientation, and the data saver brings sound and the picture of who speaks alone."""
+
+import asyncio
+import json
+
+from harness.chromium import Chromium
+from harness.evidence import kept_on_failure
+from harness.firefox import Firefox
+from harness.person import IN_CALL, TABS, Person
+from harness.server import Server
+from page_talk import VOICE
+
+# A phone's devices, and what the page asks of it.
+PHONE = """
+window.locks = [];
+Object.defineProperty(navigator, "wakeLock", { value: { request: async (type) => {
+  const lock = new EventTarget();
+  lock.release = async () => { lock.isReleased = true; lock.dispatchEvent(new Event("release")); };
+  window.locks.push(lock);
+  return lock;
+} } });
+window.actions = {};
+window.session = { setActionHandler: (action, act) => { window.actions[action] = act; },
+  setMicrophoneActive: (isOn) => { window.session.microphone = isOn; }, setCameraActive: (isOn) => { window.session.camera = isOn; } };
+Object.defineProperty(navigator, "mediaSession", { value: window.session });
+window.plugged = [["front", "videoinput"], ["back", "videoinput"], ["mouth", "audioinput"], ["ear", "audiooutput"], ["loud", "audiooutput"]]
+  .map(([deviceId, kind]) => ({ deviceId, kind, label: `The ${deviceId} one`, groupId: "" }));
+navigator.mediaDevices.enumerateDevices = async () => window.plugged;
+window.opened = [];
+const colours = { front: "red", back: "blue" };
+navigator.mediaDevices.getUserMedia = async ({ audio, video }) => {
+  const tracks = [];
+  if (video) {
+    const id = video.facingMode?.exact === "environment" ? "back" : "front";
+    window.opened.push(id);
+    const canvas = Object.assign(document.createElement("canvas"), { width: 320, height: 180 });
+    const context = canvas.getContext("2d");
+    setInterval(() => { context.fillStyle = colours[id]; context.fillRect(0, 0, 320, 180); context.clearRect(Math.random() * 300, 0, 3, 3); }, 50);
+    const [track] = canvas.captureStream(20).getTracks();
+    track.getSettings = () => ({ deviceId: id, facingMode: id === "back" ? "environment" : "user" });
+    tracks.push(track);
+  }
+  if (audio) tracks.push(...new AudioContext().createMediaStreamDestination().stream.getTracks());
+  return new MediaStream(tracks);
+};
+HTMLMediaElement.prototype.setSinkId = async function (id) {
+  Object.defineProperty(this, "sinkId", { value: id, configurable: true });
+};
+navigator.mediaDevices.selectAudioOutput = async () => {
+  window.plugged.push({ deviceId: "car", kind: "audiooutput", label: "The car", groupId: "" });
+  return window.plugged.at(-1);
+};
+// How each track is asked for: the last word counts.
+window.views = new Map();
+const send = WebSocket.prototype.send;
+WebSocket.prototype.send = function (data) {
+  const { type, tracks } = JSON.parse(data);
+  if (type === "view") for (const each of tracks) window.views.set(each.track, each.quality ?? "shown");
+  return send.call(this, data);
+};
+"""
+MENU = "[...document.querySelectorAll('#%s-menu [role^=menuitem]')].find((each) => each.innerText.trim() === %s)"
+ASKED = """[...roostPage.room.participants.values()].map(({ name, tracks }) =>
+  [name, window.views.get(tracks.find(({ source }) => source === "camera")?.id) ?? "nothing"]).sort().map((each) => each.join(" ")).join(", ")"""
+# Words of the page's own that are cut off by the window or by what encloses them.
+CLIPPED = """
+const cut = [];
+for (const element of document.querySelectorAll("body *")) {
+  if (!element.checkVisibility() || element.closest("select, input, .unseen, bdi, .tile-name, .toasts, svg")) continue;
+  if (![...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim())) continue;
+  const range = document.createRange();
+  range.selectNodeContents(element);
+  const box = range.getBoundingClientRect();
+  for (let each = element; each; each = each.parentElement) {
+    const { overflowX, overflowY } = getComputedStyle(each);
+    const isRoot = each === document.documentElement;
+    const around = isRoot ? { left: 0, right: innerWidth, top: -Infinity, bottom: Infinity } : each.getBoundingClientRect();
+    const isWide = (overflowX !== "visible" || isRoot) && (box.left < around.left - 1 || box.right > around.right + 1);
+    const isHigh = overflowY === "hidden" && !isRoot && (box.top < around.top - 1 || box.bottom > around.bottom + 1);
+    if (isWide || isHigh) {
+      cut.push(`${element.id || element.className || element.localName}: ${element.textContent.trim().slice(0, 40)}`);
+      break;
+    }
+  }
+}
+return cut;
+"""
+
+
+async def _take(person, menu, name):
+    """Opens a menu and takes what is called so."""
+    await person.until("document.body.hasAttribute('data-complete')")
+    if await person.tab.evaluate(f"return document.getElementById('{menu}-menu').hidden"):
+        await person.click("view" if menu == "view" else f"{menu}-more")
+    item = MENU % (menu, json.dumps(name))
+    await person.until(f"!!{item}")
+    await person.tab.evaluate(f"{item}.click()")
+
+
+async def _held(report, server, browser):
+    """The lock of the screen, the system's controls and the camera at the back."""
+    ada = await Person.join(browser, server, f"held-{browser.name}", "Ada", PHONE)
+    await ada.tab.resize(390, 844)
+    await ada.until("document.body.hasAttribute('data-complete') && window.locks.length === 1")
+    # Out of sight the browser lets go of it by itself; the page asks again once it is back.
+    await ada.tab.evaluate("window.locks[0].release(); document.dispatchEvent(new Event('visibilitychange'))")
+    await ada.until("window.locks.length === 2")
+    title, playing = await ada.until("window.session.metadata && [window.session.metadata.title, window.session.playbackState]")
+    await ada.tab.evaluate("window.actions.togglemicrophone()")
+    await ada.until("window.session.microphone === false && document.getElementById('microphone').ariaPressed === 'false'")
+    await ada.tab.evaluate("window.actions.togglecamera()")
+    await ada.until("window.session.camera === false")
+    await ada.tab.evaluate("window.actions.togglecamera()")
+    await ada.until("window.session.camera === true")
+    flip = "document.getElementById('flip')"
+    await ada.until(f"{flip}.checkVisibility()")
+    await ada.click("flip")
+    outward = f"({ada.tile('Ada (you)')})?.classList.contains('outward')"
+    await ada.until(f"window.opened.at(-1) === 'back' && {outward}")
+    await ada.tab_to("flip")
+    await ada.tab.press("Enter")
+    await ada.until(f"window.opened.at(-1) === 'front' && !({outward})")
+    size = await ada.tab.evaluate(f"const {{ width, height }} = {flip}.getBoundingClientRect(); return Math.min(width, height)")
+    await ada.tab.evaluate("window.actions.hangup()")
+    await ada.until("document.body.dataset.view === 'lobby' && window.locks.at(-1).isReleased")
+    after = await ada.until("window.session.playbackState === 'none' && [window.session.metadata, window.locks.length]")
+    complaints = await ada.tab.evaluate("return window.complaints")
+    await ada.leave()
+    holds = report.row(f"page, {browser.name}: the screen's lock", "held in the call, again when one is back, let go after it",
+                       f"{after[1]} locks", after == [None, 2])
+    holds &= report.row(f"page, {browser.name}: the system's controls", "mute, turn the camera off and on, hang up; they know the room",
+                        f"{title}, {playing}, complaints: {complaints or 'none'}",
+                        title == f"held-{browser.name}" and playing == "playing" and not complaints)
+    return holds & report.row(f"page, {browser.name}: the other camera", "by pointer and by key; as a mirror only where it looks at oneself",
+                              f"a button of {size:.0f} pixels", size >= 43.9)
+
+
+async def _route(report, server, browser, other):
+    """Where the sound comes out, from the menu, and by the browser's own question."""
+    room = f"route-{browser.name}"
+    bob = await Person.join(other, server, room, "Bob")
+    ada = await Person.join(browser, server, room, "Ada", PHONE)
+    await ada.tab.resize(390, 844)
+    await ada.sees_picture("Bob")
+    sinks = []
+    for name, wanted in (("The loud one", "loud"), ("Choose…", "car"), ("The ear one", "ear")):
+        await _take(ada, "microphone", name)
+        sinks.append(await ada.until(f"((sink) => sink === {json.dumps(wanted)} && sink)({ada.tile('Bob')}.querySelector('video').sinkId)"))
+    for person in (ada, bob):
+        await person.leave()
+    return report.row(f"page, {browser.name}: the speaker, from the menu and by the browser's question", "each plays the others", ", ".join(sinks),
+                      sinks == ["loud", "car", "ear"])
+
+
+async def _words(report, server, browser):
+    """Lobby and call, upright and on the side, in the shortest and the longest words."""
+    cut = {}
+    for language in ("en", "de"):
+        ada = await Person.arrive(browser, server, f"words-{browser.name}", "Ada", PHONE, lang=language)
+        await ada.until("document.getElementById('preview').videoWidth > 0")
+        for view in ("lobby", "call"):
+            if view == "call":
+                await ada.click("join-button")
+                await ada.until(f"{IN_CALL} && document.body.hasAttribute('data-complete') && !document.getElementById('invite-card').hidden")
+            for width, height in ((390, 844), (844, 390), (360, 640), (640, 360)):
+                await ada.tab.resize(width, height)
+                await asyncio.sleep(0.4)  # Tiles and bars take their places.
+                found = await ada.tab.evaluate(CLIPPED)
+                if found:
+                    cut[f"{view} in {language}, {width} × {height}"] = found
+        await ada.leave()
+    return report.row(f"page, {browser.name}: words in both orientations of two phones, in English and German", "none is cut off",
+                      cut or "so", not cut)
+
+
+async def _saver(report, server, browser, other):
+    """With the data saver on, of pictures the one comes of who speaks."""
+    room = f"saver-{browser.name}"
+    ann = await Person.join(other, server, room, "Ann", VOICE)
+    ben = await Person.join(other, server, room, "Ben", VOICE)
+    ada = await Person.join(browser, server, room, "Ada", PHONE)
+    await ada.tab.resize(390, 844)
+    for name in ("Ann", "Ben"):
+        await ada.sees_picture(name)
+    await ada.until(f"({ASKED}) === 'Ann shown, Ben shown'")
+    await ann.tab.evaluate("window.voice.gain.value = 0.5")
+    await ada.sees("Ann", "tile.hasAttribute('data-speaking')")
+    await _take(ada, "view", "Data saver")
+    await ada.until(f"({ASKED}) === 'Ann shown, Ben off'")
+    await ada.until("document.getElementById('camera').ariaPressed === 'false'")
+    await ann.sees("Ada", "!tile.classList.contains('has-picture')")
+    note = await ada.sees("Ben", "tile.querySelector('.tile-note').textContent")
+    await ann.tab.evaluate("window.voice.gain.value = 0")
+    await ben.tab.evaluate("window.voice.gain.value = 0.5")
+    await ada.until(f"({ASKED}) === 'Ann off, Ben shown'")
+    pinned = f"{ada.tile('Ann')}.querySelector('.pin')"
+    await ada.tab.evaluate(f"{pinned}.click()")
+    await ada.until(f"({ASKED}) === 'Ann shown, Ben shown'")
+    await ada.tab.evaluate(f"{pinned}.click()")
+    await ada.until(f"({ASKED}) === 'Ann off, Ben shown'")
+    # By key, and off.
+    await ada.tab_to("view")
+    await ada.tab.press("Enter")
+    saver = MENU % ("view", '"Data saver"')
+    for _ in range(12):
+        if await ada.tab.evaluate(f"return document.activeElement === {saver}"):
+            break
+        await ada.tab.press("ArrowDown")
+    state = await ada.tab.evaluate(f"return {saver}.ariaChecked")
+    await ada.tab.press("Enter")
+    await ada.until(f"({ASKED}) === 'Ann shown, Ben shown'")
+    for person in (ada, ann, ben):
+        await person.leave()
+    return report.row(f"page, {browser.name}: the data saver", "who speaks is asked for, and who is pinned; one's own camera goes off",
+                      f"the other says “{note}”, its item was checked: {state}", "save data" in note and state == "true")
+
+
+async def run(report, options):
+    async with Server(options.roost) as server, Chromium() as chromium, Firefox() as firefox:
+        async with kept_on_failure(report, options.evidence, TABS, (server.process,)):
+            holds = True
+            for browser, other in ((chromium, firefox), (firefox, chromium)):
+                holds &= await _held(report, server, browser)
+                holds &= await _route(report, server, browser, other)
+                holds &= await _words(report, server, browser)
+                holds &= await _saver(report, server, browser, other)
+            server.process.require_running()
+            return holds

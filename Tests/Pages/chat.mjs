@@ -1,0 +1,179 @@
+// What is kept of what people write: chat.js, with what it sends and what it takes for a link.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { hide } from "./StandIns/dom.mjs";
+
+// What is said in passing goes by itself, and no test waits for it.
+const { setTimeout: later } = globalThis;
+globalThis.setTimeout = (act, time) => later(act, time).unref();
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+const { Chat } = await import(`${process.env.PAGES}/chat.js`);
+const { decoded, encoded } = await import(`${process.env.PAGES}/letters.js`);
+const { pieces } = await import(`${process.env.PAGES}/links.js`);
+const { learn } = await import(`${process.env.PAGES}/words.js`);
+await learn("call");
+
+const people = ["ada", "bob", "eve"].map((identity) => ({ id: `PA_${identity}`, identity, name: identity.toUpperCase(), tracks: [] }));
+
+/** A call with two others in it, of which only what the chat needs is there. */
+class FakeCall extends EventTarget {
+  hasEntered = true;
+  sent = [];
+  fails = false;
+  #handlers = [];
+  room = {
+    me: people[0],
+    participants: new Map(people.slice(1).map((each) => [each.id, each])),
+    sendData: async (payload, options) => {
+      if (this.fails) throw Object.assign(new Error("no"), { code: "session-gone" });
+      this.sent.push({ ...decoded(payload), ...options });
+    },
+  };
+
+  on(type, handle) {
+    this.#handlers.push([type, handle]);
+  }
+
+  happens(type, detail) {
+    for (const [each, handle] of this.#handlers) if (each === type) handle(detail);
+  }
+
+  /** Someone says something, as the page does or as a program that knows of no ids. */
+  says(identity, text, id = `${Math.random()}`) {
+    const payload = id === null ? btoa(text) : encoded({ id, text });
+    this.happens("data", { from: identity && `PA_${identity}`, topic: "chat", payload });
+  }
+}
+
+function chatting() {
+  const call = new FakeCall();
+  return { call, chat: new Chat(call) };
+}
+
+const texts = ({ entries }) => entries.map(({ name, text }) => `${name}: ${text}`);
+const kept = ({ entries }) => entries.reduce((sum, { folded }) => sum + 1 + folded.length, 0);
+
+test("what is said by all is kept in its order, each once, and counted until it is looked at", () => {
+  const { call, chat } = chatting();
+  call.says("bob", "hello", "1");
+  call.says("eve", "hi", "1"); // Ids are each sender's own.
+  call.says("bob", "hello", "1"); // Sent once more, since its sender didn't know that it had come.
+  call.says("bob", "plain", null);
+  call.says(null, "a notice", null);
+  assert.deepEqual(texts(chat), ["BOB: hello", "EVE: hi", "BOB: plain", "The server: a notice"]);
+  assert.equal(chat.unread, 4);
+  chat.isWatched = true;
+  call.says("bob", "more");
+  assert.equal(chat.unread, 0);
+  hide(true); // Behind another page nothing is seen of it.
+  call.says("bob", "more");
+  assert.equal(chat.unread, 1);
+  hide(false);
+  assert.equal(chat.unread, 0);
+  chat.isWatched = false;
+  call.says("bob", "more");
+  assert.equal(chat.unread, 1);
+});
+
+test("what is no text of the chat is no message", () => {
+  const { call, chat } = chatting();
+  const payloads = ["%%%", btoa("\xff\xfe"), encoded({ text: 5 }), encoded({ text: " \n\u0000 " }), encoded({ other: "x" }), ""];
+  for (const payload of payloads) call.happens("data", { from: "PA_bob", topic: "chat", payload });
+  call.happens("data", { from: "PA_bob", topic: "reaction", payload: encoded({ text: "x" }) });
+  assert.deepEqual(chat.entries, []);
+  call.says("bob", "[1, 2]", null);
+  assert.deepEqual(texts(chat), ["BOB: [1, 2]"]);
+});
+
+test("no more is kept than there is a bound for, and of one text no more than a bound", () => {
+  const { call, chat } = chatting();
+  for (let index = 0; index < 3000; index++) call.says(`x${index}`, `text ${index}`);
+  assert.equal(kept(chat), 500);
+  assert.equal(chat.entries.at(-1).text, "text 2999");
+  call.says("bob", "😀".repeat(20_000));
+  assert.ok(chat.entries.at(-1).text.length <= 4001);
+  assert.match(chat.entries.at(-1).text, /😀…$/u);
+});
+
+test("a flood by one has one place, and drives out nothing of others", () => {
+  const { call, chat } = chatting();
+  call.says("eve", "first");
+  for (let index = 0; index < 5000; index++) {
+    call.says("bob", `flood ${index}`);
+    if (index === 2500) call.says("eve", "between");
+  }
+  assert.deepEqual(chat.entries.filter(({ sender }) => sender === "eve").map(({ text }) => text), ["first", "between"]);
+  const [flood, ...others] = chat.entries.filter(({ more }) => more > 0);
+  assert.equal(others.length, 0);
+  assert.equal(flood.more, 5000 - 10);
+  assert.equal(flood.folded.length, 20);
+  assert.equal(flood.folded.at(-1).text, "flood 4999");
+  assert.ok(kept(chat) < 40);
+});
+
+test("one's own flood stays as it is: one sees what one has sent", () => {
+  const { chat } = chatting();
+  for (let index = 0; index < 30; index++) assert.ok(chat.write(`own ${index}`));
+  assert.equal(chat.entries.length, 30);
+  assert.equal(chat.unread, 0);
+});
+
+test("what was said before one came is recalled once, also when the session begins again", () => {
+  const { call, chat } = chatting();
+  const said = (identity, text, id, seconds) => ({ from: `PA_${identity}`, identity, name: identity.toUpperCase(), topic: "chat",
+    payload: id ? encoded({ id, text }) : btoa(text), time: new Date(Date.UTC(2026, 0, 1, 12, 0, seconds)).toISOString() });
+  const before = [said("bob", "one", "1", 1), said("ada", "mine", "2", 2), said("eve", "plain", null, 3),
+    { ...said("eve", "x", "9", 4), topic: "other" }];
+  call.happens("history", before);
+  assert.deepEqual(texts(chat), ["BOB: one", "ADA: mine", "EVE: plain"]);
+  assert.deepEqual(chat.entries.map(({ isOwn }) => isOwn), [false, true, false]);
+  assert.equal(chat.unread, 2);
+  call.says("bob", "two", "3");
+  call.happens("joined", {});
+  call.happens("history", [...before, said("bob", "two", "3", 5), said("eve", "missed", "4", 6)]);
+  assert.deepEqual(texts(chat), ["BOB: one", "ADA: mine", "EVE: plain", "BOB: two", "EVE: missed"]);
+  call.hasEntered = false;
+  call.happens("joined", {}); // Another call.
+  assert.deepEqual([chat.entries.length, chat.unread], [0, 0]);
+});
+
+test("what couldn't be sent says so, and is sent again under the same id", async () => {
+  const { call, chat } = chatting();
+  call.fails = true;
+  assert.equal(chat.write("  \n "), false);
+  assert.equal(chat.write("hello"), true);
+  assert.equal(chat.entries[0].state, "sending");
+  await settled();
+  assert.equal(chat.entries[0].state, "failed");
+  call.fails = false;
+  chat.again(chat.entries[0]);
+  await settled();
+  assert.equal(chat.entries[0].state, "sent");
+  assert.deepEqual(call.sent.map(({ text, topic, id }) => [text, topic, `ada ${id}`]), [["hello", "chat", chat.entries[0].key]]);
+});
+
+test("addresses of the web are links, and nothing else is", () => {
+  const links = (text) => pieces(text).filter(({ href }) => href).map(({ text }) => text);
+  const whole = (text) => assert.equal(pieces(text).map(({ text: piece }) => piece).join(""), text);
+  const cases = [
+    ["see https://a.example/b?c=d#e, and http://b.example.", ["https://a.example/b?c=d#e", "http://b.example"]],
+    ["(https://a.example/wiki/B_(c)) [http://b.example]", ["https://a.example/wiki/B_(c)", "http://b.example"]],
+    ["看https://a.example/路径，然后", ["https://a.example/路径"]],
+    ["HTTPS://A.EXAMPLE/!", ["HTTPS://A.EXAMPLE/"]],
+    ["https://a.example\u202e/moc.live", ["https://a.example"]],
+    ["https://bank.example@evil.example https:// http://", []],
+    ["javascript:alert(1) data:text/html,x ftp://a.example //a.example www.a.example <a href='x'>", []],
+    [`https://a.example/${"x".repeat(5000)}`, []],
+  ];
+  for (const [text, wanted] of cases) {
+    assert.deepEqual(links(text), wanted, text.slice(0, 60));
+    whole(text);
+  }
+  for (const { href } of pieces(cases.map(([text]) => text).join(" "))) if (href) assert.match(href, /^https?:\/\/[^@]+$/);
+  const long = "https://a.example/((((".repeat(2000);
+  const start = performance.now();
+  whole(long);
+  assert.ok(performance.now() - start < 1000);
+});

@@ -1,0 +1,109 @@
+// How a stream of events is followed, with a server that answers as the test wants it: follow.js.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+const { Blocks, follow } = await import(`${process.env.PAGES}/follow.js`);
+
+/** An answer whose body comes in these pieces, and then ends, unless it stays open. */
+function stream(pieces, staysOpen = false) {
+  const encoder = new TextEncoder();
+  return new Response(new ReadableStream({
+    start(controller) {
+      for (const piece of pieces) controller.enqueue(encoder.encode(piece));
+      if (!staysOpen) controller.close();
+    },
+  }));
+}
+
+const refused = (status) => Object.assign(new Error("no"), { status });
+
+/**
+ * Follows a server that gives these answers one behind the other: an answer, an error, or nothing any more.
+ * Resolves once there is no more.
+ */
+function followed(t, answers) {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const seen = { asked: [], events: [], troubles: [], pauses: [] };
+  const ended = new Promise((over) => {
+    follow(async ({ headers }) => {
+      seen.asked.push(headers["last-event-id"] ?? "");
+      const answer = answers.shift();
+      if (answer instanceof Error) throw answer;
+      return answer;
+    }, {
+      event: (type, data) => seen.events.push([type, data]),
+      trouble: (error) => seen.troubles.push(error && error.status),
+      over,
+    });
+  });
+  // Each pause is over at once, as soon as it has begun.
+  const turn = setInterval(() => t.mock.timers.tick(8000), 1);
+  return ended.then((why) => {
+    clearInterval(turn);
+    return { ...seen, why };
+  });
+}
+
+test("events are read from pieces of any size; comments and what has no data are none", () => {
+  const text = ": roost\n\nid: 1\nevent: a\ndata: {\"n\":1}\n\n:\n\nevent: b\ndata: x: y\n\nid: 3\n\nevent: c\ndata: unfinished";
+  const wanted = [{ id: "1", event: "a", data: '{"n":1}' }, { event: "b", data: "x: y" }];
+  for (const size of [1, 2, 7, text.length]) {
+    const blocks = new Blocks();
+    const found = [];
+    for (let place = 0; place < text.length; place += size) found.push(...blocks.read(text.slice(place, place + size)));
+    assert.deepEqual(found, wanted, `pieces of ${size}`);
+  }
+});
+
+test("a stream that is cut goes on behind what was read of it", async (t) => {
+  const { asked, events, troubles, why } = await followed(t, [
+    stream(['id: R:1\nevent: a\ndata: 1\n\nid: R:2\nevent: a\nda']), stream(["id: R:2\nevent: a\ndata: 2\n\n"]),
+    stream(['event: end\ndata: {"reason":"roomFinished"}\n\n']),
+  ]);
+  assert.deepEqual(asked, ["", "R:1", "R:2"]);
+  assert.deepEqual(events, [["a", 1], ["a", 2]]);
+  assert.deepEqual(troubles, []);
+  assert.deepEqual(why, { reason: "roomFinished" });
+});
+
+test("a server that doesn't answer is asked again, and that is said once, until it does", async (t) => {
+  const { asked, troubles, why } = await followed(t, [
+    refused(0), refused(503), refused(429), stream(["event: a\ndata: 1\n\n"]), stream(['event: end\ndata: {"reason":"removed"}\n\n']),
+  ]);
+  assert.equal(asked.length, 5);
+  assert.deepEqual(troubles, [0, null]);
+  assert.deepEqual(why, { reason: "removed" });
+});
+
+test("an end that asks one to come again is no end; one that says there is no more is", async (t) => {
+  for (const reason of ["tooSlow", "serverShutdown"]) {
+    const { asked } = await followed(t, [stream([`event: end\ndata: {"reason":"${reason}"}\n\n`]), new Response(null, { status: 204 })]);
+    assert.equal(asked.length, 2);
+    t.mock.timers.reset();
+  }
+});
+
+test("a refusal that holds ends it", async (t) => {
+  for (const status of [400, 401, 403, 404, 410]) {
+    const { asked, troubles, why } = await followed(t, [refused(status)]);
+    assert.deepEqual([asked.length, troubles, why.error.status], [1, [], status]);
+    t.mock.timers.reset();
+  }
+});
+
+test("nothing more is called once it was ended, also from within", async () => {
+  const events = [];
+  await new Promise((done) => {
+    const stop = follow(async () => stream(["event: a\ndata: 1\n\nevent: a\ndata: 2\n\n"], true), {
+      event: (_, data) => {
+        events.push(data);
+        stop();
+        setTimeout(done, 20);
+      },
+      trouble: () => events.push("trouble"),
+      over: () => events.push("over"),
+    });
+  });
+  assert.deepEqual(events, [1]);
+});
