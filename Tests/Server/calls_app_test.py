@@ -89,7 +89,7 @@ class SharedSessionsTest(LimitedTest):
                   seconds=30)
             events = self.wait(receiver, number, [
                 ("call.started", None, None), ("session.started", story, "story"), ("session.started", board, "board"),
-                ("session.ended", story, "story"), ("session.ended", board, "board"), ("call.ended", None, None)])
+                ("session.ended", story, "story"), ("call.ended", None, None), ("session.ended", board, "board")])
             for event in events:
                 if event["type"].startswith("session."):
                     known = event["call"]
@@ -105,7 +105,7 @@ class SharedSessionsTest(LimitedTest):
             self.assertEqual(share(roost, "ada", number, "story", story).status, 201)
             leave(roost, "ada", number)
             events = self.wait(receiver, number, [
-                ("call.started", None, None), ("session.started", story, "story"), ("session.ended", story, "story"), ("call.ended", None, None)])
+                ("call.started", None, None), ("session.started", story, "story"), ("call.ended", None, None), ("session.ended", story, "story")])
             own = [each for each in events if each["type"].startswith(KINDS)]
             self.assertEqual([(each["roomId"], each["id"]) for each in own], [(f"CA_{number}", each) for each in (1, 2, 3, 4)])
 
