@@ -25,7 +25,8 @@ build: ## install what is missing, build the server in release
 	swift build -c release --product roost
 
 .PHONY: test
-test: install-test check build-tests release-beside test-swift release test-simulation test-server test-docs test-browsers ## every property once
+test: ## every property once, and what each part of it took
+	@MAKE="$(MAKE)" scripts/stages install-test check build-tests release-beside test-swift release test-simulation test-server test-docs test-browsers
 
 .PHONY: quick
 quick: check ## what shows most mistakes in a minute and a half, once built

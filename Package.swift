@@ -238,7 +238,7 @@ let package = Package(
       "Rooms",
       [
         "Model", "Logging", "Wire", "Crypto", "ICE", "Negotiation", "Transport", "Peer", "Engine",
-        "AccessTokens", "Storage", "Recording", "Rooms",
+        "AccessTokens", "Storage", "Recording", "Rooms", "TestStores",
       ]),
     tests(
       "Gateway",

@@ -144,7 +144,7 @@ extension CallDesk {
         return .failure(.notFound)
       }
       do throws(StoreError) {
-        return .success(try callKey(of: row.state, for: person, device: device, transaction))
+        return .success(try callKey(of: row, for: person, device: device, transaction))
       } catch {
         guard case .unreadable = error else { throw error }
         return .success(nil)
@@ -152,17 +152,18 @@ extension CallDesk {
     }
   }
 
-  /// The one place where it is decided who may have it.
+  /// The one place where it is decided who may have it: not one who was taken out, also where that can't be written down yet.
   func callKey(
-    of call: CallState, for person: PersonID, device: DeviceID, _ transaction: borrowing Transaction
+    of row: CallRecords.Row, for person: PersonID, device: DeviceID, _ transaction: borrowing Transaction
   ) throws(StoreError) -> CallKey? {
+    let call = row.state
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.keyForRemoved), call.isEncrypted, !call.isEnded {
         return try CallKeyRecords.key(of: person, device: device, in: call.id, transaction)
       }
     #endif
-    guard call.isEncrypted, !call.isEnded, let mine = call[person], !mine.isHidden,
-      mine.leaveReason != .removed
+    guard call.isEncrypted, !isOver(row), let mine = call[person], !mine.isHidden,
+      !isRemoved(person, from: row)
     else { return nil }
     return try CallKeyRecords.key(of: person, device: device, in: call.id, transaction)
   }

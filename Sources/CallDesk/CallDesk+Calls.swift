@@ -89,7 +89,7 @@ extension CallDesk {
     var entry = CallEntry(
       call: try document(row, transaction), session: started.session, device: started.device,
       isMerged: started.isMerged)
-    entry.key = try callKey(of: row.state, for: caller.person, device: started.device, transaction)
+    entry.key = try callKey(of: row, for: caller.person, device: started.device, transaction)
     return entry
   }
 
@@ -131,7 +131,6 @@ extension CallDesk {
       of: wanted.keys, for: wanted.recipients, by: caller.person, isEncrypted: wanted.isEncrypted, transaction
     )
     if let problem { return .failure(problem) }
-    try PersonRecords.note(caller, transaction)
     let invitations = try invitations(
       of: wanted.recipients, by: caller.person, head: wanted.head, transaction)
     let known = try CallRecords.open(of: wanted.recipients + [caller.person], terms: callTerms, transaction)
@@ -147,6 +146,8 @@ extension CallDesk {
         try rates.withLock { rates throws(CallBook.Refusal) in try book.start(start, rates: &rates, at: now) }
       )
     } catch { decided = .failure(error) }
+    // Before the others are rung by that name; who is refused hasn't come.
+    if case .success = decided { try PersonRecords.note(caller, transaction) }
     var begun: CallRecords.Row?
     if let state = book[wanted.id] {
       begun = CallRecords.Row(
@@ -211,7 +212,6 @@ extension CallDesk {
         case .no: break
         }
       }
-      try PersonRecords.note(caller, transaction)
       let row: CallRecords.Row
       switch try enter(
         id, caller.person, device, session: session, takeover: takeover, at: now, &aftermath, transaction)
@@ -219,6 +219,8 @@ extension CallDesk {
       case .failure(let problem): return .failure(problem)
       case .success(let found): row = found
       }
+      // Who is refused hasn't come.
+      try PersonRecords.note(caller, transaction)
       if caller.device != nil {
         try DeviceRecords.noteUse(of: device, by: caller.person, at: now, transaction)
       }

@@ -58,9 +58,11 @@ extension CallDesk {
     if person.hasJoined { return .reached }
     if person.isHidden {
       // As if it were rung: a caller learns of a block by nothing, also not by how long deliveries are kept.
-      let age = clock().wall - (call.createdAt)
-      guard age >= Self.usualPush, age < terms.deliveries else { return .unknown }
-      return try DeviceRecords.all(of: person.id, transaction).isEmpty ? .unknown : .reached
+      let age = clock().wall - call.createdAt
+      let devices = try DeviceRecords.all(of: person.id, transaction)
+      guard age <= terms.deliveries, !devices.isEmpty else { return .unknown }
+      guard devices.contains(where: { terms.wakes.contains($0.platform) }) else { return .unreachable }
+      return age < Self.usualPush ? .unknown : .reached
     }
     guard let isReached else { return .unknown }
     return isReached ? .reached : .unreachable

@@ -117,13 +117,18 @@ extension CallDesk {
     }
   }
 
+  /// Those of some people who have come, in their order, as above.
   /// - Parameter people: some hundred at most.
-  /// - Returns: of those whose names are known.
-  public func names(of people: [PersonID]) async throws(CallProblem) -> [PersonID: String] {
+  public func people(
+    among people: [PersonID]
+  ) async throws(CallProblem) -> [(person: PersonID, name: String?)] {
     try await read { transaction throws(StoreError) in
-      var names: [PersonID: String] = [:]
-      for person in people { names[person] = try PersonRecords.name(of: person, transaction) }
-      return .success(names)
+      var found: [(person: PersonID, name: String?)] = []
+      for person in people {
+        guard try PersonRecords.hasCome(person, transaction) else { continue }
+        found.append((person, try PersonRecords.name(of: person, transaction)))
+      }
+      return .success(found)
     }
   }
 

@@ -109,13 +109,18 @@ extension CallDesk {
     }
   }
 
-  /// What a person has heard after an event, in order.
+  /// Bytes of events that are read at once; the last one may be more.
+  private static let eventBytes = 1_048_576
+
+  /// What a person has heard after an event, in order; as much of it as is read at once.
   /// - Parameter limit: 1–200.
   public func events(
     of person: PersonID, after number: Int64, limit: Int
   ) async throws(CallProblem) -> PersonEventPage {
     try await read { transaction throws(StoreError) in
-      .success(try EventRecords.page(of: person, after: number, limit: min(max(limit, 1), 200), transaction))
+      .success(
+        try EventRecords.page(
+          of: person, after: number, limit: min(max(limit, 1), 200), bytes: Self.eventBytes, transaction))
     }
   }
 

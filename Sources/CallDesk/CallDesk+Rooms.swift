@@ -1,6 +1,10 @@
 public import Calls
 internal import Storage
 
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// Who connects to the rooms of calls, and what those who run rooms do with them.
 extension CallDesk {
   /// Whether a person may connect to the room of a call, as it stands. Nothing changes by it.
@@ -18,6 +22,21 @@ extension CallDesk {
       let session = row.state[person]?.session
       if let session, !session.isOf(device) { return .failure(.activeElsewhere) }
       return .success(session?.stay)
+    }
+  }
+
+  /// Whether the room of a call stands, for those who come into it and are none of the call's people: another one of that name would be
+  /// made for them.
+  /// - Throws: `notFound`: it is no call's; `callEnded`, `storeUnavailable`.
+  public func requireRoom(_ room: String) async throws(CallProblem) {
+    try await read { [self] transaction throws(StoreError) -> Result<Void, CallProblem> in
+      guard let row = try CallRecords.call(inRoom: room, terms: callTerms, transaction) else {
+        return .failure(.notFound)
+      }
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.callRoomReturns) { return .success(()) }
+      #endif
+      return isOver(row) ? .failure(.callEnded) : .success(())
     }
   }
 

@@ -25,7 +25,7 @@ extension CallDesk {
           return .success(all.rows.map(document))
         }
       #endif
-      guard !known.state.hasRemoved(person) else { return .failure(.removed) }
+      guard !isRemoved(person, from: known) else { return .failure(.removed) }
       let found = try SessionRecords.all(of: call, isOpen: isOpen, terms: terms.sessions, transaction)
       return .success(found.rows.map(document))
     }
@@ -43,7 +43,7 @@ extension CallDesk {
         let row = try SessionRecords.readable(id, terms: terms.sessions, transaction),
         row.state.call == call
       else { return .failure(.notFound) }
-      guard !found.state.hasRemoved(person) else { return .failure(.removed) }
+      guard !isRemoved(person, from: found) else { return .failure(.removed) }
       return .success(document(row))
     }
   }

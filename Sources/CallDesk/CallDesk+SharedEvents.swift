@@ -146,7 +146,7 @@ extension CallDesk {
     guard let found = try CallRecords.call(row.state.call, of: person, terms: callTerms, transaction) else {
       return .failure(.notFound)
     }
-    guard !found.state.hasRemoved(person) else { return .failure(.removed) }
+    guard !isRemoved(person, from: found) else { return .failure(.removed) }
     if !found.state.isEnded, found.state[person]?.session != nil { return .success(row) }
     guard row.state.isEnded, row.state.everyone.contains(person) else { return .failure(.notAllowed) }
     return .success(row)

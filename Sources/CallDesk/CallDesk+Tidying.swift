@@ -37,8 +37,9 @@ extension CallDesk {
       let erased = try PersonRecords.forget(erasedBefore: history, limit: Self.group, transaction)
       let events = try EventRecords.forget(
         before: now.wall - Int64(terms.eventDays) * Self.day, limit: Self.group, transaction)
-      try AnswerRecords.forget(before: now.wall - Self.day, transaction)
-      try DeliveryRecords.forget(before: now.wall - terms.deliveries, transaction)
+      let answers = try AnswerRecords.forget(before: now.wall - Self.day, limit: Self.group, transaction)
+      let deliveries = try DeliveryRecords.forget(
+        before: now.wall - terms.deliveries, limit: Self.group, transaction)
       let signals = try EventRecords.emptySignals(
         endedBefore: now.wall - terms.afterCall, limit: Self.group, transaction)
       let sessions = try forgetSessions(at: now, transaction)
@@ -48,7 +49,8 @@ extension CallDesk {
         _ = try DeviceRecords.remove(device, of: person, transaction)
         try tellRemoved(device, of: person, "unused", at: now, &aftermath, transaction)
       }
-      return .success(signals || sessions || max(keys, calls, erased, events, devices.count) == Self.group)
+      let most = max(keys, calls, erased, events, answers, deliveries, devices.count)
+      return .success(signals || sessions || most >= Self.group)
     }
   }
 

@@ -7,6 +7,8 @@ internal import Storage
 extension CallDesk {
   /// What something was said of, in one transaction.
   private static let group = 64
+  /// A store that stands still is not waited for longer.
+  private static let orderPatience = Duration.seconds(3)
 
   /// The media of a session stands, or doesn't any more. It is written down as soon as the store takes it.
   public func media(_ word: CallPresence, of person: PersonID, session: CallUUID, in call: CallUUID) {
@@ -24,22 +26,49 @@ extension CallDesk {
     words.say(.read(by: outlet.readers(of: person)), of: .readers(person), at: clock())
   }
 
-  /// Who runs the room of a call takes a person out of it, for good. It is on the disk behind this; where nothing can be stored it is
-  /// kept, and so before anything else once that goes again. Of a room that is no call's, or whose call is over, it does nothing.
-  public func remove(_ person: PersonID, fromRoom room: String) async {
+  /// What became of what one who runs a room has said.
+  public enum Order: Hashable, Sendable {
+    /// It is on the disk, or there was nothing to do.
+    case stored
+    /// Nothing can be stored. It holds, and takes effect before anything else once that goes again; a crash undoes it.
+    case kept
+    /// Nothing can be stored, and too much of the kind is kept already: it isn't done.
+    case refused
+  }
+
+  /// Who runs the room of a call takes a person out of it, for good. Of a room that is no call's, or whose call is over, it does nothing.
+  @discardableResult
+  public func remove(_ person: PersonID, fromRoom room: String) async -> Order {
     await order(.removed, of: .removal(room, person))
   }
 
   /// Who runs the room of a call closes it, and so ends the call; as above.
-  public func end(room: String) async { await order(.ended, of: .end(room)) }
+  @discardableResult
+  public func end(room: String) async -> Order { await order(.ended, of: .end(room)) }
 
-  private func order(_ what: PendingWords.What, of source: PendingWords.Source) async {
+  private func order(_ what: PendingWords.What, of source: PendingWords.Source) async -> Order {
     guard words.say(what, of: source, at: clock()) else {
       log.error(
         "calls: nothing can be stored, and too many are removed from rooms meanwhile: one stays in its call")
-      return
+      return .refused
     }
-    await write([source], upTo: words.last)
+    let number = words.last
+    let (answers, answer) = AsyncStream.makeStream(of: Bool.self)
+    Task { [self] in
+      if await write([source], upTo: number) {
+        answer.yield(true)
+      } else {
+        // What finds the connection to the database lost makes another one, by which this goes.
+        answer.yield(await write([source], upTo: number))
+      }
+    }
+    // The room waits for this, with all who are in it.
+    Task {
+      try? await Task.sleep(for: Self.orderPatience)
+      answer.yield(false)
+    }
+    for await isStored in answers { return isStored ? .stored : .kept }
+    return .kept
   }
 
   /// Whether a person was taken out of a call, also where that can't be written down yet.

@@ -26,6 +26,8 @@ public struct CallDeskTerms: Sendable {
   public var signals = 256
   public var signalBytes = 1_048_576
 
+  /// Platforms whose devices can be woken.
+  public var wakes = Set(Device.Platform.allCases)
   /// Milliseconds for which it is kept what became of pushes; and behind a call's end, signals and wrapped keys.
   public var deliveries: Int64 = 86_400_000
   public var afterCall: Int64 = 60_000

@@ -17,7 +17,8 @@ public struct Pacer: BitwiseCopyable, Sendable {
   private let span: Double
   /// Bytes a nanosecond; nil: nothing is held back.
   private var rate: Double?
-  private var budget = 0.0
+  /// Bytes that may leave.
+  private(set) var budget = 0.0
   private var last = Instant(nanoseconds: 0)
 
   public init(span: Double = Pacer.span) { self.span = span }

@@ -7,6 +7,8 @@ public struct EncodingDescription: BitwiseCopyable, Sendable {
   public var pictures: InlineArray<4, PictureSize> = InlineArray(repeating: PictureSize())
   /// Of its best layer, as an offer said; both 0 where none did. Of frames that are encrypted nothing else says it.
   public var said = PictureSize()
+  /// What it comes in, or would: nil where nothing is agreed on.
+  public var codec: Codec?
   /// Nil where the publisher announces nothing.
   public var announced: EncodingAnnouncement?
 

@@ -80,8 +80,12 @@
     case probeByPrefix = "probe-by-prefix"
     /// Where nothing can be sent to probe with, what isn't sent is never tried.
     case unprobedStays = "unprobed-stays"
+    /// At another address a remote's own estimate of the path to the former one still counts.
+    case wordOfBefore = "word-of-before"
     // MARK: - Media
 
+    /// A key index of VP8 goes on as its encoder counts it.
+    case keyIndexKept = "key-index-kept"
     /// An estimate about anybody's streams is taken for one about ours.
     case foreignEstimate = "foreign-estimate"
     /// Any sound may take as much as RED does.
@@ -160,6 +164,8 @@
     case pathUnproven = "path-unproven"
     // MARK: - Peer
 
+    /// The padding of a probe goes before what waits.
+    case paddingFirst = "padding-first"
     /// A slot that is gone keeps the packets that were sealed for it.
     case keptWhenGone = "kept-when-gone"
     /// The second compound of sender reports is sealed under the first one's source.
@@ -636,6 +642,10 @@
     case saidSizeUnused = "said-size-unused"
     /// An encoding that is off counts by what came of it last.
     case offCountsAsNothing = "off-counts-as-nothing"
+    /// An encoding that is off, and is sent all the same, counts as it was.
+    case unwatchedUnmeasured = "unwatched-unmeasured"
+    /// An encoding that was off before it was measured takes nothing that is known, and is never shown.
+    case unmeasuredNeverShown = "unmeasured-never-shown"
     /// A probe is as high as what its publisher says that a layer takes.
     case probesAsAnnounced = "probes-as-announced"
     /// What is shown as it is best is given no room to grow before it does.
@@ -749,6 +759,8 @@
     case keyForRemoved = "key-for-removed"
     /// A signal goes to everyone of the call.
     case signalToAll = "signal-to-all"
+    /// Who records a call brings its room back once the call is over.
+    case callRoomReturns = "call-room-returns"
     // MARK: - Calls at the door
 
     /// The token of one call opens every other.

@@ -4,6 +4,9 @@ internal import Media
 internal import Model
 
 /// What leaves a peer: the packets that its slots select wait here as references, and become datagrams when they leave.
+///
+/// Sound leaves at once, and is charged. Then come packets that are asked for again, key frames, pictures by their slots' priority
+/// (`DepartureQueue`), and last the padding of probes.
 struct Egress: ~Copyable {
   /// By slot.
   var streams = OwnedArray<SealedStreams>()
@@ -39,6 +42,10 @@ struct Egress: ~Copyable {
   /// Nothing waits.
   @inline(__always)
   var isEmpty: Bool { queue.isEmpty && requested.isEmpty }
+
+  /// The next packet of a probe is due, whatever it is.
+  @inline(__always)
+  func isProbeDue(_ now: Instant) -> Bool { probe.map { $0.deadline <= now } ?? false }
 
   /// Takes how much may leave.
   /// - Parameter target: bits per second; nil: nothing is withheld.

@@ -35,9 +35,15 @@ extension Peer {
   }
 
   /// The slot and the packet that a probe sends next; to be followed by `probe`.
-  /// - Returns: nil while none is due. A request of nil: there is nothing to send again.
+  /// - Returns: nil while none is due, and while something waits, which leaves in its place. A request of nil: there is nothing to send
+  /// again.
   public mutating func nextProbe(now: Instant) -> (slot: Int, again: RetransmissionRequest?)? {
-    guard let open = egress.probe, open.deadline <= now else { return nil }
+    #if PLANTED_DEFECTS
+      let isLast = egress.isEmpty || PlantedDefect.isOn(.paddingFirst)
+    #else
+      let isLast = egress.isEmpty
+    #endif
+    guard let open = egress.probe, open.deadline <= now, isLast else { return nil }
     guard open.plan.rate >= Self.leastRateOfMedia else { return (open.slot, nil) }
     return (open.slot, session.sentLately(slot: open.slot, back: Int64(open.packets), now: now))
   }

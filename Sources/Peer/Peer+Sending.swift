@@ -78,11 +78,13 @@ extension Peer {
       return nil
     }
     dropOverdue(now: now, &context)
-    guard egress.pacer.mayLeave(now) else {
-      egress.departsAt = egress.pacer.next(now)
+    // What waits goes in a probe's place, at its rate: padding is for where nothing waits.
+    guard egress.pacer.mayLeave(now) || egress.isProbeDue(now) else {
+      egress.departsAt = min(egress.pacer.next(now), egress.probe?.deadline ?? .never)
       return nil
     }
     guard !session.isPathFull else {
+      egress.probe = nil
       egress.departsAt = now + Self.fullWait
       return nil
     }
@@ -200,8 +202,8 @@ extension Peer {
         index: outgoing.index,
         &admitted, context: &context.transport)
     else { return nil }
-    egress.pacer.charge(size &+ egress.overhead)
     if flight.paths.selected == nil { lookUpPath() }
+    egress.pacer.charge(size &+ egress.overhead)
     flight.note(
       leaving: UnsafeRawBufferPointer(rebasing: room[..<size]), header: outgoing.headerSize, cluster: cluster,
       now: now, context.flight)
@@ -298,8 +300,8 @@ extension Peer {
       }
     #endif
     context.transport.outbox.append(found, path: path)
-    egress.pacer.charge(found.count &+ egress.overhead)
     if flight.paths.selected == nil { lookUpPath() }
+    egress.pacer.charge(found.count &+ egress.overhead)
     flight.note(
       leaving: found, header: FlightRing.headerSize(found), cluster: 0, now: request.now, context.flight)
     context.media.counters.retransmissionsSent &+= 1

@@ -37,10 +37,25 @@ extension RoomDirectory {
 
   /// Closes a room: everybody in it learns of it and leaves, and so does who is on the way in. Its name is free at once.
   public func close(room name: String) async throws(AdministrationError) {
-    await registry.overseer.withLock { $0 }?.willClose(name)
-    guard let (room, isOver) = registry.withRooms({ $0.close(name) }) else { throw .unknownRoom }
+    let problem = await overseen { overseer async throws(AdministrationError) in
+      try await overseer.willClose(name)
+    }
+    guard let (room, isOver) = registry.withRooms({ $0.close(name) }) else { throw problem ?? .unknownRoom }
     _ = await room.handle(.close(.roomClosed))
     if isOver { _ = await room.handle(.finish) }
+    if let problem { throw problem }
+  }
+
+  /// What oversees rooms does its part of something.
+  /// - Returns: what is wrong with that.
+  private func overseen(
+    _ body: (any RoomOverseer) async throws(AdministrationError) -> Void
+  ) async -> AdministrationError? {
+    guard let overseer = registry.overseer.withLock({ $0 }) else { return nil }
+    do throws(AdministrationError) {
+      try await body(overseer)
+      return nil
+    } catch { return error }
   }
 
   /// Has every room go on from its own state as bytes.
@@ -75,10 +90,13 @@ extension RoomDirectory {
         return
       }
     #endif
-    await registry.overseer.withLock { $0 }?.willRemove(identity, from: room)
+    let problem = await overseen { overseer async throws(AdministrationError) in
+      try await overseer.willRemove(identity, from: room)
+    }
     // First, so that none slips in between; the room asks again as it lets one in.
     let isRemembered = registry.records.remove(identity, from: room, now: registry.wallSeconds())
     _ = await self.room(of: room)?.handle(.administration(.remove(identity)))
     guard isRemembered else { throw .full("removals: \(Removals.capacity)") }
+    if let problem { throw problem }
   }
 }

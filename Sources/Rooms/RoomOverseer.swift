@@ -17,10 +17,11 @@ public protocol RoomOverseer: Sendable {
   /// Somebody's media stands in a room, or doesn't any more. Said again it means no more.
   /// - Parameter stay: by which it is there; nil: it isn't known yet, or it isn't overseen.
   func media(of identity: String, stay: String?, in room: String, _ presence: MediaPresence)
-  /// An administrator takes somebody out; the room does so behind this.
-  func willRemove(_ identity: String, from room: String) async
-  /// An administrator closes a room; it is so behind this.
-  func willClose(_ room: String) async
+  /// An administrator takes somebody out; the room does so behind this, whatever is thrown.
+  /// - Throws: `notStored`: it holds, and a crash would undo it; `full`: it holds in the room alone.
+  func willRemove(_ identity: String, from room: String) async throws(AdministrationError)
+  /// An administrator closes a room; likewise.
+  func willClose(_ room: String) async throws(AdministrationError)
 }
 
 /// How somebody's media stands in a room.

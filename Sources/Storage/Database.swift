@@ -6,6 +6,8 @@ protocol Database: AnyObject {
   var dialect: SQLDialect { get }
   /// It takes statements: false before `open`, and once its connection was lost.
   var isOpen: Bool { get }
+  /// Rows that were changed by this connection so far; nil: it doesn't say.
+  var changes: Int64? { get }
 
   /// Connects, and locks out other servers. It says nothing of what is in the database.
   func open() throws(StoreError)
@@ -25,6 +27,8 @@ protocol Database: AnyObject {
 }
 
 extension Database {
+  var changes: Int64? { nil }
+
   func begin() throws(StoreError) { try execute(dialect.begin) }
   /// Returns once it is on the disk.
   func commit() throws(StoreError) { try execute("COMMIT") }

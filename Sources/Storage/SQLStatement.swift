@@ -6,6 +6,9 @@ public struct SQLStatement: Hashable, Sendable, ExpressibleByStringLiteral {
 
   public init(stringLiteral text: StaticString) { self.text = text.description }
 
+  /// One whose text stands in the program in parts, which follow each other.
+  public init(of parts: StaticString...) { text = parts.map(\.description).joined(separator: "\n") }
+
   /// For tests: asks SQLite by which indexes it goes about another one.
   init(planOf statement: SQLStatement) { text = "EXPLAIN QUERY PLAN " + statement.text }
 }

@@ -3,7 +3,7 @@ public struct StoreReport: Equatable, Sendable {
   /// Writes and reads that wait, the ones that are under way among them, and about how many bytes they have.
   public var waiting = 0
   public var waitingBytes = 0
-  /// Whether the last that was tried was done.
+  /// Whether what was tried last was done: of writes the last one that had something to change, whatever could be read since.
   public var isUp = true
   public var writes: UInt64 = 0
   public var reads: UInt64 = 0

@@ -39,7 +39,7 @@ final class StoreThread: Sendable {
 
   private func work() {
     let database = makeDatabase()
-    var isFailing = false
+    var health = StoreHealth()
     var isFirst = true
     while let group = shared.take() {
       guard !group.isEmpty else {
@@ -49,11 +49,12 @@ final class StoreThread: Sendable {
       }
       var work = StoreWork(group, database)
       work.perform()
-      let problem = work.problem
-      shared.finish { $0.note(work) }
+      let wasWell = health.problem == nil
+      health.note(work.problem, isWrite: work.isWrite, changed: work.hasChanged)
+      let problem = health.problem
+      shared.finish { $0.note(work, isUp: problem == nil) }
       // What is wrong at the start is said by who started it.
-      if !isFirst, (problem != nil) != isFailing { note(problem, database) }
-      isFailing = problem != nil
+      if !isFirst, (problem == nil) != wasWell { note(problem, database) }
       isFirst = false
       work.answer()
     }
@@ -87,6 +88,8 @@ struct StoreWork {
   private var refused: [Int: StoreError] = [:]
   /// Why none was done.
   private(set) var problem: StoreError?
+  /// Something was changed, or may have been.
+  private(set) var hasChanged = false
   private(set) var time = Duration.zero
 
   init(_ jobs: [StoreQueue.Job], _ database: any Database) {
@@ -123,6 +126,7 @@ struct StoreWork {
   }
 
   private mutating func write() throws(StoreError) {
+    let changes = database.changes
     try database.begin()
     do throws(StoreError) {
       for place in jobs.indices {
@@ -142,6 +146,7 @@ struct StoreWork {
         }
       #endif
       try database.commit()
+      hasChanged = changes == nil || database.changes != changes
     } catch {
       database.rollBack()
       throw error
@@ -172,8 +177,8 @@ struct StoreWork {
 
 extension StoreReport {
   /// Counts what became of a group.
-  mutating func note(_ work: StoreWork) {
-    isUp = work.problem == nil
+  mutating func note(_ work: StoreWork, isUp: Bool) {
+    self.isUp = isUp
     for failure in work.failures { failures[failure.reason, default: 0] += 1 }
     guard work.problem == nil else { return }
     guard work.isWrite else {

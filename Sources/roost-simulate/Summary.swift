@@ -20,11 +20,17 @@ final class Summary: Sendable {
 
   init(_ arguments: Arguments) { self.arguments = arguments }
 
-  /// A seed has violations, or a mechanism fired in fewer than were asked for.
+  /// A seed has violations, a mechanism fired in fewer than were asked for, or something comes out worse than it could too often.
   var hasFailed: Bool {
     totals.withLock { totals in
-      totals.failed > 0 || Mechanism.allCases.contains { isRare($0, totals) }
+      totals.failed > 0 || Mechanism.allCases.contains { isRare($0, totals) || isFrequent($0, totals) }
     }
+  }
+
+  private func isFrequent(_ mechanism: Mechanism, _ totals: Totals) -> Bool {
+    guard let bound = mechanism.bound else { return false }
+    let judged = totals.mechanisms[bound.judged]
+    return judged >= bound.least && Double(totals.mechanisms[mechanism]) > bound.part * Double(judged)
   }
 
   private func isRare(_ mechanism: Mechanism, _ totals: Totals) -> Bool {
@@ -80,7 +86,8 @@ final class Summary: Sendable {
         let name = Self.padded("\(mechanism)", to: 25)
         let count = Self.padded("\(totals.mechanisms[mechanism])", to: 12)
         let rare = isRare(mechanism, totals) ? ", too few" : ""
-        print("\(name)\(count)in \(totals.fired[mechanism]) of \(totals.seeds)\(rare)")
+        let frequent = isFrequent(mechanism, totals) ? ", too many" : ""
+        print("\(name)\(count)in \(totals.fired[mechanism]) of \(totals.seeds)\(rare)\(frequent)")
       }
       let virtual = Self.seconds(totals.virtualTime)
       let real = Self.seconds(elapsed)

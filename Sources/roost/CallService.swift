@@ -36,7 +36,7 @@ struct CallService {
     let keys = try await KeyDirectory.open(
       in: store, signingKey: configuration.calls.logKey.isEmpty ? nil : Self.text(configuration.calls.logKey))
     let desk = CallDesk(
-      store: store, keys: keys, terms: Self.terms(configuration), outlet: rooms, log: log,
+      store: store, keys: keys, terms: Self.terms(configuration, services), outlet: rooms, log: log,
       random: { (Random.integer(UInt64.self), Random.integer(UInt64.self)) },
       clock: { CallTime(wall: wall().milliseconds, steady: clock.now.nanoseconds / 1_000_000) })
     let open: CallDesk.Recovered
@@ -77,7 +77,9 @@ struct CallService {
     for task in running { await task.value }
   }
 
-  private static func terms(_ configuration: Configuration) -> CallDeskTerms {
+  private static func terms(
+    _ configuration: Configuration, _ services: PushDesk.Services
+  ) -> CallDeskTerms {
     let calls = configuration.calls
     var terms = CallDeskTerms()
     terms.book.call.grace = Int64(configuration.reconnect.seconds) * 1_000
@@ -91,6 +93,8 @@ struct CallService {
     terms.historyDays = calls.historyDays
     terms.deliveries = Int64(calls.deliveryHours) * 3_600_000
     terms.afterCall = Int64(calls.signalSeconds) * 1_000
+    if services.apns == nil { terms.wakes.subtract([.apnsVoIP, .apnsAlert]) }
+    if services.webhook == nil { terms.wakes.remove(.webhook) }
     return terms
   }
 

@@ -62,11 +62,37 @@ struct CallHistoryTests {
     ]
     try await TestDesk.with(.sqlite) { test in
       for (statement, index) in statements {
-        let plan = try await test.store.read { transaction throws(StoreError) -> [SQLRow] in
-          try transaction.run(SQLStatement(planOf: statement))
-        }
-        let steps = try plan.map { row throws(StoreError) in try row.text(3) }
+        let steps = try await plan(of: statement, test)
         #expect(steps.contains { $0.contains(index) }, "\(steps)")
+      }
+    }
+  }
+
+  /// What SQLite does for a statement, step by step.
+  private func plan(of statement: SQLStatement, _ test: TestDesk) async throws -> [String] {
+    let plan = try await test.store.read { transaction throws(StoreError) -> [SQLRow] in
+      try transaction.run(SQLStatement(planOf: statement))
+    }
+    return try plan.map { row throws(StoreError) in try row.text(3) }
+  }
+
+  @Test
+  func `SQLite finds what goes with a call, or with a person, without a look at calls and people of others`()
+    async throws
+  {
+    let call = "calls_1 (id=?)"
+    let statements: [(statement: SQLStatement, index: String)] = [
+      (CallKeyRecords.endedRounds, call), (EventRecords.endedSignals, call),
+      (DeliveryRecords.erasure, "call_deliveries_of_person (person=?)"),
+      (BlockRecords.erasure, "blocks_of_blocked (blocked=?)"),
+    ]
+    try await TestDesk.with(.sqlite) { test in
+      for (statement, index) in statements {
+        let steps = try await plan(of: statement, test)
+        #expect(steps.contains { $0.contains(index) }, "\(steps)")
+        // Those that ended long ago are many; and of tables of people no step is a scan.
+        #expect(!steps.contains { $0.contains("calls_by_end") || $0.hasPrefix("SCAN blocks") }, "\(steps)")
+        #expect(!steps.contains { $0.hasPrefix("SCAN call_deliveries") }, "\(steps)")
       }
     }
   }

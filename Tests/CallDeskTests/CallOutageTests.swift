@@ -166,7 +166,7 @@ struct CallOutageTests {
       let (mine, theirs) = try await test.talk("ada", "bob")
       let (id, room) = (mine.call.state.id, try #require(mine.call.room))
       try await test.store.setCallsAway(true)
-      await test.desk.remove(bob, fromRoom: room)
+      #expect(await test.desk.remove(bob, fromRoom: room) == .kept)
       #expect(test.desk.hasUnwrittenPresence)
       test.clock.move(5_000)
       try await test.store.setCallsAway(false)
@@ -192,12 +192,12 @@ struct CallOutageTests {
       let (mine, _) = try await test.talk("ada", "bob")
       let (id, room) = (mine.call.state.id, try #require(mine.call.room))
       try await test.store.setCallsAway(true)
-      await test.desk.end(room: room)
+      #expect(await test.desk.end(room: room) == .kept)
       try await test.store.setCallsAway(false)
       await #expect(throws: CallProblem.callEnded) { try await test.desk.requireOpen(id, to: bob) }
       await test.desk.writePresence()
       #expect(try await test.call(mine, for: "ada").isEnded)
-      await test.desk.end(room: room)
+      #expect(await test.desk.end(room: room) == .stored)
       await test.desk.writePresence()
       #expect(test.outlet.steps == [.started, .answered, .ended])
       #expect(!test.desk.hasUnwrittenPresence)
@@ -207,9 +207,63 @@ struct CallOutageTests {
   @Test(arguments: StoreKind.allCases)
   func `what is said of a room that is no call's is forgotten`(kind: StoreKind) async throws {
     try await TestDesk.with(kind) { test in
-      await test.desk.remove(bob, fromRoom: "call-of-none")
-      await test.desk.end(room: "call-of-none")
+      #expect(await test.desk.remove(bob, fromRoom: "call-of-none") == .stored)
+      #expect(await test.desk.end(room: "call-of-none") == .stored)
       #expect(!test.desk.hasUnwrittenPresence)
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `who is removed while nothing can be stored reads no more of what others share, and no key`(
+    kind: StoreKind
+  ) async throws {
+    try await TestDesk.with(kind) { test in
+      try await test.publishEach("bob")
+      let mine = try await test.startEncrypted("word", by: "ada", "bob")
+      let (id, room) = (mine.call.state.id, try #require(mine.call.room))
+      let theirs = try await test.desk.join(id, by: TestDesk.caller("bob"))
+      await test.media(true, ("ada", mine), ("bob", theirs))
+      let (session, caller) = (TestDesk.uuid(), TestDesk.caller("ada"))
+      _ = try await test.desk.startSession(session, in: id, experience: "story", by: caller)
+      _ = try await test.desk.append(
+        TestDesk.uuid(), type: "page", data: [UInt8(ascii: "1")], to: session, in: id, by: caller)
+      try await test.desk.keepSnapshot(
+        SharedSnapshot(seq: 1, people: [], state: [UInt8(ascii: "1")]), of: session, in: id, by: caller)
+      #expect(try await test.desk.events(of: session, in: id, after: 0, limit: 9, for: bob).count == 1)
+      #expect(try await test.unwrapped(id, "bob") == "word")
+      // What can't be written can be read, as on a disk that is full.
+      try await test.store.setEventsAway(true)
+      #expect(await test.desk.remove(bob, fromRoom: room) == .kept)
+      await #expect(throws: CallProblem.removed) {
+        _ = try await test.desk.sessions(of: id, isOpen: true, for: bob)
+      }
+      await #expect(throws: CallProblem.removed) {
+        _ = try await test.desk.session(session, in: id, for: bob)
+      }
+      await #expect(throws: CallProblem.removed) {
+        _ = try await test.desk.events(of: session, in: id, after: 0, limit: 9, for: bob)
+      }
+      await #expect(throws: CallProblem.removed) {
+        _ = try await test.desk.snapshot(of: session, in: id, for: bob)
+      }
+      #expect(try await test.unwrapped(id, "bob") == nil)
+      #expect(try await test.desk.sessions(of: id, isOpen: true, for: ada).count == 1)
+      try await test.store.setEventsAway(false)
+      await test.desk.writePresence()
+      #expect(try await test.call(mine, for: "ada")[bob]?.leaveReason == .removed)
+    }
+  }
+
+  @Test func `more of it than is kept is refused, and nothing of it holds`() async throws {
+    try await TestDesk.with(.sqlite) { test in
+      let (mine, _) = try await test.talk("ada", "bob")
+      let room = try #require(mine.call.room)
+      try await test.store.setCallsAway(true)
+      let now = test.clock.now
+      for number in 0..<65_536 { test.desk.words.say(.ended, of: .end("call-\(number)"), at: now) }
+      #expect(await test.desk.remove(bob, fromRoom: room) == .refused)
+      try await test.store.setCallsAway(false)
+      try await test.desk.requireOpen(mine.call.state.id, to: bob)
     }
   }
 }

@@ -86,6 +86,32 @@ struct CallSignalsTests {
   }
 
   @Test(arguments: StoreKind.allCases)
+  func `what is read at once of what a person hears has so many bytes, and it goes on behind them`(
+    kind: StoreKind
+  ) async throws {
+    var terms = CallDeskTerms()
+    (terms.signals, terms.signalBytes) = (1_000, 100_000_000)
+    try await TestDesk.with(kind, terms) { test in
+      let id = try await test.start("ada", "bob").call.state.id
+      let big = String(repeating: "A", count: 80_000)
+      for number in 0..<50 {
+        let payload = number < 40 ? big : "AAAA"
+        _ = try await test.desk.signal(signal(bob, payload: payload), in: id, by: TestDesk.caller("ada"))
+      }
+      var (numbers, sizes, after) = ([Int64](), [Int](), Int64(0))
+      while sizes.count < 20 {
+        let page = try await test.desk.events(of: bob, after: after, limit: 200)
+        numbers += page.events.map(\.number)
+        sizes.append(page.events.reduce(0) { $0 + $1.body.count })
+        after = page.reached
+        if after == page.last { break }
+      }
+      #expect(numbers == Array(1...51))
+      #expect(sizes.count == 3 && sizes.allSatisfy { $0 < 1_048_576 + 90_000 }, "\(sizes)")
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
   func `an end still arrives a minute behind the call, and then nothing does`(kind: StoreKind) async throws {
     try await TestDesk.with(kind) { test in
       let (mine, _) = try await test.talk("ada", "bob")

@@ -100,4 +100,32 @@ struct PersonListsTests {
       }
     }
   }
+
+  @Test(arguments: StoreKind.allCases)
+  func `where no push service wakes a device, one who has blocked the caller is as unreachable as any other`(
+    kind: StoreKind
+  ) async throws {
+    var terms = CallDeskTerms()
+    terms.wakes = [.apnsVoIP]
+    try await TestDesk.with(kind, terms) { test in
+      for person in ["bob", "eve"] {
+        let phone = Device(DeviceID("phone"), platform: .webhook, topic: "", token: "of \(person)")
+        _ = try await test.desk.register(phone, by: TestDesk.caller(person))
+      }
+      try await test.desk.block(ada, by: bob)
+      let entry = try await test.start("ada", "bob", "eve")
+      // Of eve's the push service says so.
+      let ring = try #require(test.outlet.rings.first?.ring.id)
+      let failed = CallDelivery(
+        call: entry.call.state.id, person: eve, device: DeviceID("phone"), ring: ring, kind: .ring,
+        platform: "webhook", state: "failed", reason: "notConfigured", time: test.clock.now.wall, tries: 0)
+      try await test.desk.keep([failed])
+      for span in [Int64(0), 499, 1, 86_399_500, 1] {
+        test.clock.move(span)
+        await test.desk.tidy()
+        let people = try await test.desk.deliveries(of: entry.call.state.id, for: ada, limit: 9).people
+        #expect(people?.count == 2 && people?[bob] == people?[eve], "\(span): \(people ?? [:])")
+      }
+    }
+  }
 }

@@ -72,6 +72,26 @@ struct PersonTidyingTests {
     }
   }
 
+  @Test(arguments: StoreKind.allCases)
+  func `who is refused hasn't come, and is kept and listed no more than one who never asked`(kind: StoreKind)
+    async throws
+  {
+    try await TestDesk.with(kind) { test in
+      let id = try await test.start("ada", "bob").call.state.id
+      for call in [id, TestDesk.uuid()] {
+        await #expect(throws: CallProblem.notFound) {
+          _ = try await test.desk.join(call, by: TestDesk.caller("mallory"))
+        }
+      }
+      await #expect(throws: CallProblem.noRecipients) { _ = try await test.start("mallory", "mallory") }
+      await #expect(throws: CallProblem.idTaken) { _ = try await test.start("mallory", "bob", id: id) }
+      #expect(try await people(test) == ["ada", "bob"])
+      #expect(try await listed(test) == [ada])
+      _ = try await test.desk.join(id, by: TestDesk.caller("bob"))
+      #expect(try await listed(test) == [ada, bob])
+    }
+  }
+
   // MARK: - Erasure
 
   private func caller(issued: Int64?) -> Caller {

@@ -195,6 +195,22 @@ struct UnreadableRowsTests {
     }
   }
 
+  @Test(arguments: StoreKind.allCases)
+  func `a person of whose events more are gone than there were reads how all stands`(kind: StoreKind)
+    async throws
+  {
+    try await TestDesk.with(kind) { test in
+      _ = try await test.start("ada", "bob")
+      try await write(
+        test.store, "UPDATE persons SET gone_event = last_event + 5 WHERE person = $1", [.bytes(of: "bob")])
+      for number in [Int64(0), 1, 6, .max] {
+        let page = try await test.desk.events(of: bob, after: number, limit: 9)
+        #expect(page.isGone && page.events.isEmpty && page.last == 1, "\(number)")
+      }
+      #expect(try await test.desk.state(of: bob).last == 1)
+    }
+  }
+
   // MARK: - The operator
 
   @Test func `what can't be read is said to the operator with its place, once a minute`() async throws {

@@ -85,7 +85,9 @@ struct OneSlotTests {
     #expect(demands[1].memory.shown?.encoding == 1, "after the short wait")
   }
 
-  @Test func `who asks for more waits for nothing that failed before, where the target has room to spare`() {
+  @Test func `who asks for more waits for nothing that failed before, where the target has room to spare`()
+    throws
+  {
     var demands = [SlotDemand(slot: 0, kind: .video, options: Self.ladder([100e3, 400e3]))]
     _ = run(&demands, 10e6, from: 0, tenths: 100)
     // It fails soon after it was taken up, and shows the smaller.
@@ -100,6 +102,11 @@ struct OneSlotTests {
     #expect(shown(560e3, isAsked: false) == 0, "what was too much two seconds ago waits")
     #expect(shown(560e3, isAsked: true) == 1)
     #expect(shown(440e3, isAsked: true) == 0, "without room to spare it waits")
+    // So much is what a probe has to show.
+    var asking = demands
+    asking[0].memory.tryAgain()
+    let next = try #require(run(&asking, 440e3, from: 13, tenths: 2).next)
+    #expect(shown(next - 1, isAsked: true) == 0 && shown(next + 1, isAsked: true) == 1, "\(next)")
     // Once it has failed again it waits as before.
     demands[0].memory.tryAgain()
     _ = run(&demands, 560e3, from: 13, tenths: 5)

@@ -14,6 +14,7 @@ struct EncodingRatesTests {
     var counts = LayerCounts()
     var frames: UInt64 = 0
     var description = EncodingDescription()
+    var size = 1_000
     var now = Instant(nanoseconds: 1_000_000_000)
 
     mutating func run(tenths: Int, flows: Bool = true, isWatched: Bool = true) {
@@ -22,7 +23,7 @@ struct EncodingRatesTests {
         for _ in 0..<3 where flows {
           var layer = LayerID()
           layer.temporal = [0, 2, 1, 2][Int(frames % 4)]
-          counts.note(1_000, layer, startsFrame: true)
+          counts.note(size, layer, startsFrame: true)
           frames += 1
         }
         monitor.watch(isWatched, now: now)
@@ -56,6 +57,50 @@ struct EncodingRatesTests {
       encoding.run(tenths: 1)
       #expect(isAbout(encoding.monitor.layers.rate, 240_000), "\(encoding.monitor.layers.rate)")
     }
+  }
+
+  /// A publisher by WHIP hears of no one who watches, nor does one whose streams have no names.
+  @Test func `one that is off and is sent all the same counts as it comes, and behind its end as it came`() {
+    var encoding = Encoding()
+    encoding.run(tenths: 30)
+    encoding.run(tenths: 60, isWatched: false)
+    #expect(encoding.monitor.isOff && isAbout(encoding.monitor.layers.rate, 240_000))
+    encoding.size = 3_000
+    encoding.run(tenths: 60, isWatched: false)
+    #expect(encoding.monitor.isOff && encoding.monitor.layers.isActive)
+    #expect(isAbout(encoding.monitor.layers.rate, 720_000), "\(encoding.monitor.layers.rate)")
+    encoding.run(tenths: 300, flows: false, isWatched: false)
+    #expect(isAbout(encoding.monitor.layers.rate, 720_000), "\(encoding.monitor.layers.rate)")
+    // Who comes to watch is shown it by what it takes.
+    encoding.run(tenths: 2)
+    #expect(!encoding.monitor.isOff && isAbout(encoding.monitor.layers.rate, 720_000))
+  }
+
+  @Test func `one that is off before it was ever measured counts as a picture of its size usually does`() {
+    var encoding = Encoding()
+    encoding.description.said = PictureSize(width: 640, height: 360)
+    encoding.description.codec = .vp9
+    // A monitor of before has counted it.
+    encoding.counts.note(60_000, LayerID(), startsFrame: false)
+    encoding.run(tenths: 60, flows: false, isWatched: false)
+    #expect(encoding.monitor.isOff && encoding.monitor.layers.isActive)
+    #expect(encoding.monitor.layers.layers.count == 1)
+    #expect(isAbout(encoding.monitor.layers.rate, 420_000), "\(encoding.monitor.layers.rate)")
+    #expect(encoding.monitor.layers.picture == PictureSize(width: 640, height: 360))
+    encoding.run(tenths: 40)
+    #expect(isAbout(encoding.monitor.layers.rate, 240_000), "it is measured once it comes")
+  }
+
+  @Test func `what is announced without a rate counts as usual`() {
+    var encoding = Encoding()
+    var announcement = EncodingAnnouncement(arrival: encoding.now)
+    announcement.layers[0].temporalCount = 2
+    announcement.layers[0].frameRate = 30
+    announcement.layers[0].picture = PictureSize(width: 640, height: 360)
+    encoding.description.announced = announcement
+    encoding.run(tenths: 1, flows: false)
+    let rates = encoding.monitor.layers.layers.map(\.rate)
+    #expect(rates.count == 2 && isAbout(rates[0], 300_000) && isAbout(rates[1], 500_000), "\(rates)")
   }
 
   @Test func `a consumer that is there for one look alone has nothing sent that is off`() {

@@ -2,7 +2,6 @@ import Congestion
 import Model
 import Peer
 import Simulation
-import Synchronization
 import SyntheticPeers
 import Testing
 
@@ -10,22 +9,8 @@ import Testing
 
 @Suite("What workers say of why subscribers get what they get", .timeLimit(.minutes(2)))
 struct ExplainTests {
-  private final class Answers: Sendable {
-    private let answers = Mutex<[WorkerExplanation?]>([])
-    func append(_ answer: WorkerExplanation?) { answers.withLock { $0.append(answer) } }
-    var all: [WorkerExplanation?] { answers.withLock { $0 } }
-  }
-
-  /// Asks every worker, and lets them run.
   private func explain(_ room: SimulationRoom, _ question: MediaQuestion) -> WorkerExplanation {
-    let answers = Answers()
-    for worker in 0..<room.server.bridge.workerCount {
-      _ = room.server.bridge.explain(worker: worker, question) { answers.append($0) }
-    }
-    room.run(for: .milliseconds(1))
-    var whole = WorkerExplanation()
-    for answer in answers.all.compactMap(\.self) { whole.add(answer) }
-    return whole
+    room.explain(question)
   }
 
   @Test func `a subscriber's path and slots are explained by the worker that has it, and by no other`() throws

@@ -91,6 +91,10 @@ struct WorkerCoreTests {
     }
 
     func add(home: Int = 0, receive: [MediaKind] = [], send: [MediaKind] = []) -> PeerKey {
+      add(home: home, Self.media(receive, send, UInt32(serial + 1)))
+    }
+
+    func add(home: Int = 0, _ media: AgreedMedia) -> PeerKey {
       serial += 1
       let key = PeerKey(home: home, serial: serial)
       var random = RandomSource.system
@@ -100,7 +104,7 @@ struct WorkerCoreTests {
             key: key, local: .generate(homeWorker: home, random: &random),
             remote: RemoteTransport(
               credentials: ICECredentials(ufrag: "far", password: "farfarfarfarfarfarfarfar"),
-              fingerprints: [], role: .server), media: Self.media(receive, send, UInt32(serial)),
+              fingerprints: [], role: .server), media: media,
             verification: .always, reportSSRC: 1, createdAt: now)))
       return key
     }

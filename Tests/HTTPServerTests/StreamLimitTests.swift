@@ -55,7 +55,7 @@ struct StreamLimitTests {
     #expect(report.counters.streams.refusedFull >= 2 && report.counters.streams.refusedPerAddress >= 1)
     #expect(report.counters.streams.ended == ["clientGone": 1, "finished": 0, "shutdown": 0, "stalled": 0])
     await server.shutdown(grace: .seconds(1))
-    _ = clients
+    withExtendedLifetime(clients) {}
   }
 
   @Test func `behind a trusted proxy the client's own address counts`() async throws {
@@ -101,7 +101,7 @@ struct StreamLimitTests {
     #expect(report.counters.streams.ended == ["finished": 1, "stalled": 1, "clientGone": 1, "shutdown": 0])
     #expect(report.counters.streams.bytes > 100_000)
     await server.shutdown(grace: .seconds(1))
-    _ = clients
+    withExtendedLifetime(clients) {}
   }
 
   @Test func `a shutdown has each say its last words, and lets none begin`() async throws {

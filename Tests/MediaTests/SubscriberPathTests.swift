@@ -155,6 +155,16 @@ struct SubscriberPathTests {
     #expect(target(person, 20) == nil)
   }
 
+  @Test func `at another address its word of before bounds nothing, with arrival times as well`() {
+    let person = subscriber(numbers: true)
+    say(250_000, by: person, at: milliseconds(10))
+    #expect(target(person, 20) == 250_000)
+    person.session.peerMoved()
+    #expect(target(person, 20) == Self.start)
+    say(300_000, by: person, at: milliseconds(30))
+    #expect(target(person, 30) == 300_000, "what it says from there on counts")
+  }
+
   @Test func `arrivals by stream are as good as transport-wide ones`() {
     let person = Person(
       9,

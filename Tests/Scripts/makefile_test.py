@@ -42,7 +42,7 @@ class MakefileTest(LimitedTest):
             texts = [os.path.join(ROOT, "scripts/accept.d", check)]
             if check == "tests":
                 texts.append(os.path.join(ROOT, "scripts/accept_swift.py"))
-            self.assertTrue(any(part in open(text, encoding="utf-8").read() for text in texts), (check, part))
+            self.assertTrue(any(part in pathlib.Path(text).read_text(encoding="utf-8") for text in texts), (check, part))
 
     def test_loops_are_a_tenth_of_those_of_accept_and_windows_at_most_ten_seconds(self):
         commands = self.commands("test")
@@ -85,6 +85,33 @@ class MakefileTest(LimitedTest):
     def test_ci_calls_make_test(self):
         with open(os.path.join(ROOT, ".ci/run"), encoding="utf-8") as file:
             self.assertIn("make test", file.read())
+
+
+class StagesTest(LimitedTest):
+    """What each part of `make test` took is said at its end, and where it fails."""
+
+    def run_stages(self, *targets):
+        with tempfile.TemporaryDirectory() as folder:
+            fake = os.path.join(folder, "make")
+            with open(fake, "w", encoding="utf-8") as file:
+                file.write("#!/bin/sh\necho made \"$2\"\n[ \"$2\" != bad ] || exit 3\n")
+            os.chmod(fake, 0o755)
+            return subprocess.run([os.path.join(ROOT, "scripts/stages"), *targets], capture_output=True, text=True, timeout=30,
+                                  env={**os.environ, "MAKE": fake})
+
+    def test_each_part_is_made_in_turn_and_its_seconds_are_said(self):
+        done = self.run_stages("one", "two")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(re.sub(r" +\d+ s", "N s", done.stdout).splitlines(), ["made one", "made two", "N s  one", "N s  two", "N s  in all"])
+
+    def test_nothing_is_made_behind_a_part_that_fails_whose_status_it_has(self):
+        done = self.run_stages("one", "bad", "two")
+        self.assertEqual(done.returncode, 3)
+        self.assertNotIn("made two", done.stdout)
+        self.assertIn("s  bad", done.stdout)
+
+    def test_no_target_is_a_question_of_use(self):
+        self.assertEqual(self.run_stages().returncode, 2)
 
 
 if __name__ == "__main__":

@@ -38,12 +38,12 @@ def started(roost, caller, *others, **more):
     return number, call(roost, caller, "POST", "/v1/calls", body)
 
 
-def heard(roost, identity, after=0, device=None):
-    """A person's events from there on, and the number of the last one."""
+def heard(roost, identity, after=0, device=None, limit=200):
+    """A person's events from there on, and the number of the last one. `limit`: events of a page, by which the person pays for it."""
     items = []
     while True:
         more = f"&device={device}" if device else ""
-        page = patient(roost, identity, "GET", f"/v1/calls/events?after={after}&limit=200{more}").json
+        page = patient(roost, identity, "GET", f"/v1/calls/events?after={after}&limit={limit}{more}").json
         items += page["items"]
         if not page["items"]:
             return items, page["last"]

@@ -1,10 +1,11 @@
-"""calls_figures.py: five hundred calls at fifty a second, and the same with the server killed in the middle, as rows
+"""calls_figures.py: five hundred calls at fifty a second, and the same with the server killed in the middle, on both stores, as rows
 `line | wanted | seen`."""
 
 import sys
 
 from calls_load import ROOM, WRONG, killed, run
 from load_figures import row
+from postgres import Postgres
 from roost import Roost
 from storage_test import Directory
 
@@ -43,15 +44,23 @@ def measure(calls, rate, is_bound):
     return holds & times(name, report, is_bound)
 
 
-def measure_killed():
-    with Directory() as directory:
-        status, report, _ = killed(directory, CALLS, RATE)
-    name = f"{CALLS} calls, {RATE} a second, killed in the middle"
+def measure_killed(store, storage):
+    status, report, _ = killed(storage, CALLS, RATE)
+    name = f"{CALLS} calls, {RATE} a second, {store}, killed in the middle"
     outcomes = ", ".join(f"{count} {each}" for each, count in sorted(report["outcomes"].items()))
     holds = counted(name, status, report)
     holds &= row(f"{name}: how they ended", f"{CALLS}, as it fits", outcomes, sum(report["outcomes"].values()) == CALLS)
     return holds & times(name, report, is_bound=False)
 
 
+def main():
+    holds = [measure(CALLS, RATE, is_bound=False), measure(10 * STEADY, STEADY, is_bound=True)]
+    with Directory() as directory:
+        holds.append(measure_killed("SQLite", directory))
+    with Postgres() as database:
+        holds.append(measure_killed("PostgreSQL", f"--storage.postgresql={database.text}"))
+    return 0 if all(holds) else 1
+
+
 if __name__ == "__main__":
-    sys.exit(0 if all([measure(CALLS, RATE, is_bound=False), measure(10 * STEADY, STEADY, is_bound=True), measure_killed()]) else 1)
+    sys.exit(main())

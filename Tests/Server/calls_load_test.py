@@ -7,6 +7,7 @@ import unittest
 
 from calls_load import LOAD, ROOM, WRONG, Running, figures, killed, run
 from limits import LimitedTest, full
+from postgres import Postgres
 from roost import Roost, free_port
 from storage_test import Directory
 
@@ -39,9 +40,13 @@ class CallsLoadTest(LimitedTest):
         self.good(status, report, said, 6)
         self.assertGreater(report["again"]["requests"] + report["again"]["streams"] + report["again"]["joins"], 0)
 
-    def test_killed_in_the_middle_every_call_has_an_end_that_fits(self):
+    def test_killed_in_the_middle_on_sqlite_every_call_has_an_end_that_fits(self):
         with Directory() as directory:
             self.good(*killed(directory, 12, 6, talk=4), 12)
+
+    def test_killed_in_the_middle_on_postgresql_every_call_has_an_end_that_fits(self):
+        with Postgres() as database:
+            self.good(*killed(f"--storage.postgresql={database.text}", 12, 6, talk=4), 12)
 
     def test_a_server_that_stays_away_is_a_failure(self):
         with Roost(*ROOM) as roost, Running(f"http://{roost.public}", "--calls", "4", "--rate", "4", "--talk", "30") as load:
@@ -78,6 +83,11 @@ class CallsLoadTest(LimitedTest):
     def test_five_hundred_calls_killed_in_the_middle_on_sqlite(self):
         with Directory() as directory:
             self.good(*killed(directory, 500, 50), 500)
+
+    @full
+    def test_five_hundred_calls_killed_in_the_middle_on_postgresql(self):
+        with Postgres() as database:
+            self.good(*killed(f"--storage.postgresql={database.text}", 500, 50), 500)
 
 
 if __name__ == "__main__":

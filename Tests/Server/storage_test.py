@@ -17,6 +17,7 @@ from postgres import Postgres
 from receiver import Receiver
 from roost import BINARY, Roost, ask, token
 from signaller import hear, say
+from small_disk import small_disk
 from writers import WRONG, Kills, boss, figures
 
 PROBLEM = "urn:roost:problem:"
@@ -487,35 +488,12 @@ class PostgresAwayTest(Away, LimitedAsyncTest):
 
 @unittest.skipUnless(os.geteuid() == 0, "mounts a file system of its own")
 class FullDiskTest(Away, LimitedAsyncTest):
-    """On a disk of 4 MB, in a mount namespace of its own."""
+    """On a disk of 4 MB."""
 
     async def test_a_full_disk_stops_no_one_and_is_caught_up_with(self):
-        place = tempfile.mkdtemp(prefix="roost-small-")
-        holder = subprocess.Popen(
-            ["unshare", "-m", "sh", "-c", f"mount -t tmpfs -o size=4m roost {place} && echo mounted && exec sleep 120"],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        try:
-            if holder.stdout.readline() != b"mounted\n":
-                self.skipTest(f"no mounts of its own: {holder.stderr.read().decode()}")
-            self.inside = ["nsenter", "-m", "-t", str(holder.pid), "--"]
-            # As another process sees that disk.
-            seen = f"/proc/{holder.pid}/root{place}"
-
-            def fill(_):
-                with open(f"{seen}/filler", "wb", buffering=0) as filler:
-                    try:
-                        while True:
-                            filler.write(bytes(4096))
-                    except OSError:
-                        pass
-
-            await self._away(f"--storage.directory={place}", fill, lambda _: os.remove(f"{seen}/filler"))
-        finally:
-            holder.kill()
-            holder.wait()
-            holder.stdout.close()
-            holder.stderr.close()
-            os.rmdir(place)
+        with small_disk("4m", 120) as disk:
+            self.inside = disk.inside
+            await self._away(f"--storage.directory={disk.place}", lambda _: disk.fill(), lambda _: disk.clear())
 
 
 if __name__ == "__main__":

@@ -46,7 +46,17 @@ enum AnswerRecords {
       """, [.bytes(of: person.text), .integer(max(most - 1, 0))])
   }
 
-  static func forget(before moment: Int64, _ transaction: borrowing Transaction) throws(StoreError) {
-    try transaction.run("DELETE FROM call_answers WHERE time < $1", [.integer(moment)])
+  /// Those of all people that came before a moment, the oldest first, some at a time; of the last one's moment all go.
+  /// - Returns: how many they were.
+  static func forget(
+    before moment: Int64, limit: Int, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> Int {
+    try transaction.run(
+      """
+      DELETE FROM call_answers WHERE time < $1 AND time <= COALESCE(
+        (SELECT a.time FROM call_answers a WHERE a.time < $1 ORDER BY a.time LIMIT 1 OFFSET $2), $1)
+      RETURNING time
+      """, [.integer(moment), .integer(limit - 1)]
+    ).count
   }
 }

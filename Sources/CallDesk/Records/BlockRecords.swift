@@ -55,7 +55,9 @@ enum BlockRecords {
     return page
   }
 
+  static let erasure: SQLStatement = "DELETE FROM blocks WHERE person = $1 OR blocked = $1"
+
   static func erase(_ person: PersonID, _ transaction: borrowing Transaction) throws(StoreError) {
-    try transaction.run("DELETE FROM blocks WHERE person = $1 OR blocked = $1", [.bytes(of: person.text)])
+    try transaction.run(erasure, [.bytes(of: person.text)])
   }
 }

@@ -86,15 +86,17 @@ enum CallKeyRecords {
 
   // MARK: - Forgetting
 
+  /// By what is there still: calls that ended are many more, and SQLite would go through all of them.
+  static let endedRounds: SQLStatement = """
+    SELECT r.call FROM call_key_rounds r CROSS JOIN calls c WHERE c.id = r.call AND c.ended <= $1 LIMIT $2
+    """
+
   /// Those of calls that ended by then, some calls at a time.
   /// - Returns: of how many calls.
   static func forget(
     endedBefore moment: Int64, limit: Int, _ transaction: borrowing Transaction
   ) throws(StoreError) -> Int {
-    let rows = try transaction.run(
-      """
-      SELECT r.call FROM call_key_rounds r JOIN calls c ON c.id = r.call WHERE c.ended <= $1 LIMIT $2
-      """, [.integer(moment), .integer(limit)])
+    let rows = try transaction.run(endedRounds, [.integer(moment), .integer(limit)])
     var calls: [[SQLValue]] = []
     for row in rows { calls.append([.text(try row.text(0))]) }
     try forget(calls, transaction)

@@ -15,46 +15,39 @@ extension CallRecords {
     var place: CallPage.Place?
   }
 
-  static let pageOfAll: SQLStatement = """
-    SELECT c.state, c.room, c.api_key, c.id, p.created FROM (
-      SELECT s.call, s.created FROM (
-        SELECT call, created FROM call_people
-        WHERE person = $1 AND hidden = 0 AND forgotten = 0 AND (created, call) < ($2, $3)
-        ORDER BY created DESC, call DESC LIMIT $4
-      ) s
-      WHERE CAST($5 AS BIGINT) = 0
-        OR (SELECT count(*) FROM call_people q WHERE q.person = $6 AND q.call = s.call) > 0
-      ORDER BY s.created DESC, s.call DESC LIMIT $7
-    ) p JOIN calls c ON c.id = p.call
-    ORDER BY p.created DESC, p.call DESC
-    """
+  static let pageOfAll = page()
+  static let pageOfState = page(where: "AND open = $8")
+  static let edgeOfAll = edge()
+  static let edgeOfState = edge(where: "AND open = $5")
 
-  static let pageOfState: SQLStatement = """
-    SELECT c.state, c.room, c.api_key, c.id, p.created FROM (
-      SELECT s.call, s.created FROM (
-        SELECT call, created FROM call_people
-        WHERE person = $1 AND open = $8 AND hidden = 0 AND forgotten = 0 AND (created, call) < ($2, $3)
-        ORDER BY created DESC, call DESC LIMIT $4
-      ) s
-      WHERE CAST($5 AS BIGINT) = 0
-        OR (SELECT count(*) FROM call_people q WHERE q.person = $6 AND q.call = s.call) > 0
-      ORDER BY s.created DESC, s.call DESC LIMIT $7
-    ) p JOIN calls c ON c.id = p.call
-    ORDER BY p.created DESC, p.call DESC
-    """
+  /// - Parameter state: what is asked of a call beside that it is the person's, and shown.
+  private static func page(where state: StaticString = "") -> SQLStatement {
+    SQLStatement(
+      of: """
+        SELECT c.state, c.room, c.api_key, c.id, p.created FROM (
+          SELECT s.call, s.created FROM (
+            SELECT call, created FROM call_people
+            WHERE person = $1 AND hidden = 0 AND forgotten = 0 AND (created, call) < ($2, $3)
+        """, state,
+      """
+            ORDER BY created DESC, call DESC LIMIT $4
+          ) s
+          WHERE CAST($5 AS BIGINT) = 0
+            OR (SELECT count(*) FROM call_people q WHERE q.person = $6 AND q.call = s.call) > 0
+          ORDER BY s.created DESC, s.call DESC LIMIT $7
+        ) p JOIN calls c ON c.id = p.call
+        ORDER BY p.created DESC, p.call DESC
+      """)
+  }
 
   /// The last of so many that are looked at.
-  static let edgeOfAll: SQLStatement = """
-    SELECT created, call FROM call_people
-    WHERE person = $1 AND hidden = 0 AND forgotten = 0 AND (created, call) < ($2, $3)
-    ORDER BY created DESC, call DESC LIMIT 1 OFFSET $4
-    """
-
-  static let edgeOfState: SQLStatement = """
-    SELECT created, call FROM call_people
-    WHERE person = $1 AND open = $5 AND hidden = 0 AND forgotten = 0 AND (created, call) < ($2, $3)
-    ORDER BY created DESC, call DESC LIMIT 1 OFFSET $4
-    """
+  private static func edge(where state: StaticString = "") -> SQLStatement {
+    SQLStatement(
+      of: """
+        SELECT created, call FROM call_people
+        WHERE person = $1 AND hidden = 0 AND forgotten = 0 AND (created, call) < ($2, $3)
+        """, state, "ORDER BY created DESC, call DESC LIMIT 1 OFFSET $4")
+  }
 
   /// A person's history, the newest first. What can't be understood is left out, and keeps no others back.
   /// - Returns: with where it goes on, also where none of those that were looked at is with the other; nil: there are no more.

@@ -84,11 +84,23 @@ enum DeliveryRecords {
     return found
   }
 
-  static func forget(before moment: Int64, _ transaction: borrowing Transaction) throws(StoreError) {
-    try transaction.run("DELETE FROM call_deliveries WHERE time < $1", [.integer(moment)])
+  /// Those from before a moment, the oldest first, some at a time; of the last one's moment all go.
+  /// - Returns: how many they were.
+  static func forget(
+    before moment: Int64, limit: Int, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> Int {
+    try transaction.run(
+      """
+      DELETE FROM call_deliveries WHERE time < $1 AND time <= COALESCE(
+        (SELECT d.time FROM call_deliveries d WHERE d.time < $1 ORDER BY d.time LIMIT 1 OFFSET $2), $1)
+      RETURNING time
+      """, [.integer(moment), .integer(limit - 1)]
+    ).count
   }
 
+  static let erasure: SQLStatement = "DELETE FROM call_deliveries WHERE person = $1"
+
   static func erase(_ person: PersonID, _ transaction: borrowing Transaction) throws(StoreError) {
-    try transaction.run("DELETE FROM call_deliveries WHERE person = $1", [.bytes(of: person.text)])
+    try transaction.run(erasure, [.bytes(of: person.text)])
   }
 }

@@ -39,25 +39,45 @@ enum EventRecords {
     try transaction.run("UPDATE persons SET gone_event = $2 WHERE person = $1 AND gone_event < $2", values)
   }
 
+  /// Rows that are read at once: of the largest they have some MiB.
+  private static let group = 32
+
   /// What follows a number. An event that can't be understood is left out, and keeps none behind it back.
+  /// - Parameter most: bytes of what is kept of them together; the last one may be more.
   static func page(
-    of person: PersonID, after number: Int64, limit: Int, _ transaction: borrowing Transaction
+    of person: PersonID, after number: Int64, limit: Int, bytes most: Int,
+    _ transaction: borrowing Transaction
   ) throws(StoreError) -> PersonEventPage {
     let (last, gone) = try PersonRecords.events(of: person, transaction)
-    // One that was never given is of another database.
-    guard (gone...last).contains(number) else {
+    // One that was never given is of another database. A row there may say anything, also that more is gone than there was.
+    guard number >= gone, number <= last else {
       return PersonEventPage(events: [], last: last, reached: number, isGone: true)
     }
-    let rows = try transaction.run(
-      """
-      SELECT number, time, kind, call, device, body FROM call_events WHERE person = $1 AND number > $2
-      ORDER BY number LIMIT $3
-      """, [.bytes(of: person.text), .integer(number), .integer(limit)])
-    var events: [PersonEvent] = []
-    for row in rows { if let event = try understood(row) { events.append(event) } }
-    // Where there were fewer than might have been, there are no more.
-    let reached = try rows.count < limit ? last : rows.last?.integer(0) ?? last
-    return PersonEventPage(events: events, last: last, reached: reached, isGone: false)
+    var page = PersonEventPage(events: [], last: last, reached: number, isGone: false)
+    var (count, bytes) = (0, 0)
+    while count < limit {
+      let wanted = min(limit - count, group)
+      let rows = try transaction.run(
+        """
+        SELECT number, time, kind, call, device, body FROM call_events WHERE person = $1 AND number > $2
+        ORDER BY number LIMIT $3
+        """, [.bytes(of: person.text), .integer(page.reached), .integer(wanted)])
+      for row in rows {
+        if let event = try understood(row) {
+          page.events.append(event)
+          bytes += event.body.count
+        }
+        page.reached = try row.integer(0)
+        if bytes >= most { return page }
+      }
+      // Where there were fewer than might have been, there are no more.
+      if rows.count < wanted {
+        page.reached = last
+        return page
+      }
+      count += rows.count
+    }
+    return page
   }
 
   /// - Returns: nil: it can't be.
@@ -94,6 +114,11 @@ enum EventRecords {
     return (try row.integer(0), try row.integer(1))
   }
 
+  /// By what is there still, as wrapped keys are looked for.
+  static let endedSignals: SQLStatement = """
+    SELECT DISTINCT s.call FROM call_signals s CROSS JOIN calls c WHERE c.id = s.call AND c.ended <= $1 LIMIT $2
+    """
+
   /// Leaves of the signals of calls that ended by then that they were, and takes all that is in them; of each call once. It goes by
   /// the numbers of signals, which a call has that had any, and which aren't needed any more: none is sent in it.
   /// - Parameter limit: of signals.
@@ -101,9 +126,7 @@ enum EventRecords {
   static func emptySignals(
     endedBefore moment: Int64, limit: Int, _ transaction: borrowing Transaction
   ) throws(StoreError) -> Bool {
-    let calls = try transaction.run(
-      "SELECT DISTINCT s.call FROM call_signals s JOIN calls c ON c.id = s.call WHERE c.ended <= $1 LIMIT $2",
-      [.integer(moment), .integer(limit)])
+    let calls = try transaction.run(endedSignals, [.integer(moment), .integer(limit)])
     var left = limit
     for row in calls {
       let call = SQLValue.text(try row.text(0))

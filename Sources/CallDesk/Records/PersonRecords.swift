@@ -38,6 +38,15 @@ enum PersonRecords {
     return (names, erased)
   }
 
+  /// Whether a person has acted by a token of its own, and isn't erased since.
+  static func hasCome(
+    _ person: PersonID, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> Bool {
+    try !transaction.run(
+      "SELECT 1 FROM persons WHERE person = $1 AND came = 1", [.bytes(of: person.text)]
+    ).isEmpty
+  }
+
   /// - Returns: nil: none is known.
   static func name(of person: PersonID, _ transaction: borrowing Transaction) throws(StoreError) -> String? {
     let rows = try transaction.run(

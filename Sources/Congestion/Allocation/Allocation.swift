@@ -341,7 +341,8 @@ public struct Allocator: Sendable {
       guard demand.kind == .video, place < ladder.usable.count else { continue }
       let above = demand.options[ladder.usable[place]]
       let needed =
-        target - left - (option.map { cost($0, demand, now) } ?? 0) + max(above.peak * margin, above.rate)
+        target - left - (option.map { cost($0, demand, now) } ?? 0)
+        + memory.needed(max(above.peak * margin, above.rate), target: target, now: now)
       next = min(next ?? .infinity, needed)
     }
     #if PLANTED_DEFECTS

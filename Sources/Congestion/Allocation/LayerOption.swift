@@ -125,6 +125,12 @@ public struct SlotMemory: BitwiseCopyable, Equatable, Sendable {
   func isAskedAgain(_ rate: Double, free: Double) -> Bool { isAsked && rate * Self.spare <= free }
   private static let spare = 1.25
 
+  /// - Parameter rate: that something better takes at its worst.
+  /// - Returns: what has to be free for it, which is more where it failed a moment ago and its subscriber has asked for it since.
+  func needed(_ rate: Double, target: Double, now: Instant) -> Double {
+    isAsked && !mayRise(target, now: now) ? rate * Self.spare : rate
+  }
+
   /// Nothing is shown for a while, since the path doesn't carry a key frame of it in time: another, for which all pay who get the track,
   /// would be as large.
   /// - Parameter target: bits per second of everything; where much more is carried it is shown at once.

@@ -21,7 +21,7 @@ public struct BandwidthEstimator: ~Copyable {
   /// In flight at most: what the target sends in a round trip and this.
   private static let (flight, leastFlight) = (Duration.seconds(1), 4_000)
 
-  private var sent = SentPackets()
+  private(set) var sent = SentPackets()
   private var clock = ReceiverClock()
   private var queue = QueueDelay()
   private var groups = ArrivalGroups()
@@ -38,7 +38,7 @@ public struct BandwidthEstimator: ~Copyable {
   private var firstLeft: Instant?
   private var lastLeft: Instant?
   private var ceiling: Double?
-  /// When a probe last showed about as much as the target.
+  /// When a probe last showed about as much as the target, or half of that arrived.
   private var provenAt = Instant(nanoseconds: .min / 2)
   /// Bytes; without a bound before feedback comes.
   private var mostInFlight = Int.max
@@ -286,11 +286,11 @@ public struct BandwidthEstimator: ~Copyable {
 
   /// What hasn't been made use of for long is proven by a probe before it is: the path may be another by then.
   private mutating func forgetUnused(_ now: Instant) {
-    guard probes.arePossible, let since = use.idleSince, now - max(since, provenAt) > Self.trust,
-      let carried = acknowledged.carried
-    else { return }
+    guard probes.arePossible, let carried = acknowledged.carried else { return }
     let most = max(Self.unproven, 2 * carried)
-    if delayed.rate > most { delayed.set(most, now: now) }
+    if delayed.rate <= most { provenAt = now }
+    guard let since = use.idleSince, now - max(since, provenAt) > Self.trust else { return }
+    delayed.set(most, now: now)
   }
   private static let (nearly, unproven) = (0.9, 300_000.0)
   private static let trust = Duration.seconds(10)
@@ -356,6 +356,10 @@ public struct BandwidthEstimator: ~Copyable {
     mostInFlight = .max
     firstLeft = nil
     lastLeft = nil
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.wordOfBefore) { return }
+    #endif
+    ceiling = nil
   }
 
   // MARK: - State

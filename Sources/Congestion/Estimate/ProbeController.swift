@@ -52,8 +52,8 @@ struct ProbeController: BitwiseCopyable {
   private static let leastPackets = 8
   /// A probe is no use where it would take a little more than what is there.
   private static let leastGain = 1.1
-  /// What a probe shows is a tenth less than its rate where either end has little processor: where that is just too little, one so
-  /// much higher than what is withheld follows at once.
+  /// So much more than what is withheld takes is probed for: what a probe shows is a tenth less than its rate where either end has
+  /// little processor, and pictures grow.
   private static let spare = 1.3
 
   private enum Phase: UInt8, BitwiseCopyable {
@@ -67,6 +67,8 @@ struct ProbeController: BitwiseCopyable {
   private(set) var last: (cluster: UInt16, rate: Double) = (0, 0)
   private(set) var lastAt: Int64 = .min
   private(set) var awaits = false
+  /// The last showed what it was for: a higher one waits for nothing.
+  private var wasCarried = false
   /// There is a way to send one.
   var arePossible = false
   /// What stands in for probes where there is none. No state: it begins again.
@@ -103,6 +105,7 @@ struct ProbeController: BitwiseCopyable {
     guard let rate = planned else { return nil }
     planned = nil
     number = number == .max ? 1 : number + 1
+    wasCarried = false
     last = (number, rate)
     lastAt = now.nanoseconds
     awaits = true
@@ -121,9 +124,12 @@ struct ProbeController: BitwiseCopyable {
     case .settled:
       guard let next = wanted.next else { return planRoom(target: target, wanted, now: now) }
       guard isIdle else { return }
-      // Far enough for what is withheld, and never far above what is known: what a publisher says that its picture takes would
-      // else decide how large a queue there is on others' paths. While probes are carried they go on.
-      let useful = max(wanted.rate, next) * Self.leastGain
+      // Far enough for what is withheld and for what it takes more by the time that it is shown: a target that just suffices is too
+      // little a moment later, and what was taken up falls again. But never far above what is known: what a publisher says that its
+      // picture takes would else decide how large a queue there is on others' paths. While probes are carried they go on.
+      let most = max(wanted.rate, next)
+      guard target < most else { return }
+      let useful = most * Self.spare
       #if PLANTED_DEFECTS
         let rate = PlantedDefect.isOn(.probesAsAnnounced) ? useful : min(useful, Self.further * target)
       #else
@@ -131,8 +137,8 @@ struct ProbeController: BitwiseCopyable {
       #endif
       // So high none was tried yet.
       let isNew = rate > Self.leastGain * last.rate
-      guard lastAt == .min || now.nanoseconds &- lastAt >= (isNew ? Self.shortInterval : Self.interval)
-      else { return }
+      let pause = !isNew ? Self.interval : wasCarried ? 0 : Self.shortInterval
+      guard lastAt == .min || now.nanoseconds &- lastAt >= pause else { return }
       add(rate, above: target)
     }
   }
@@ -165,6 +171,7 @@ struct ProbeController: BitwiseCopyable {
   ) {
     guard cluster == last.cluster else { return }
     awaits = false
+    wasCarried = false
     attempts = 0
     if case .carries(let rate) = verdict {
       noteRoom(isFound: rate >= Self.carried * last.rate && rate > target)
@@ -178,6 +185,7 @@ struct ProbeController: BitwiseCopyable {
     isFirst = false
     phase = .settled
     guard case .carries(let rate) = verdict, rate >= Self.carried * last.rate else { return }
+    wasCarried = true
     // It went as high as is needed, and shows a little less: one more, if that wasn't one.
     let fallsShort = last.rate >= next && rate < next
     guard !fallsShort || last.rate < next * (Self.spare - 0.01) else { return }
@@ -225,6 +233,7 @@ struct ProbeController: BitwiseCopyable {
     if awaits || planned != nil { noteRoom(isFound: false) }
     planned = nil
     awaits = false
+    wasCarried = false
     if phase == .climbing { phase = .settled }
   }
 

@@ -23,6 +23,8 @@ struct EncodingMonitor {
   private var expected = ExpectedLayers()
   /// Sending it is of no use: it was not watched for a while, and its publisher has been given word of that.
   private(set) var isOff = false
+  /// Since when it is off, and since when it comes.
+  private var since = (off: Instant(nanoseconds: .min / 2), flowing: Instant(nanoseconds: .min / 2))
   private var lastWatched: Instant?
   /// What is known of its layers stays as it was while it was watched: it is off, or hasn't come for a second since.
   private var isKept = false
@@ -46,6 +48,7 @@ struct EncodingMonitor {
     guard sampledAt != nil else { return begin(counts, frames: count, description, now: now) }
     let total = counts.total
     if total != bytes {
+      if now - lastHeard >= Self.measured { since.flowing = now }
       lastHeard = now
       comeBack(now: now)
     }
@@ -61,7 +64,7 @@ struct EncodingMonitor {
     }
     frames = count
     rates.sample(counts)
-    measure(counts, intervals: Int(max(1, min(passed, 1_000))))
+    measure(counts, intervals: Int(max(1, min(passed, 1_000))), now: now)
     describe(description, now: now)
   }
 
@@ -92,7 +95,7 @@ struct EncodingMonitor {
     expected.begin()
     for spatial in 0..<LayerCounts.spatial {
       let flows = layers.layers.contains { $0.spatial == spatial }
-      let rates = announced?.rates(spatial: spatial) ?? []
+      let rates = announced?.rates(spatial: spatial, description.codec) ?? []
       let isNew = expected.look(spatial, isAnnounced: !rates.isEmpty, flows: flows && hasCome, now: now)
       guard isNew || flows else { continue }
       for new in rates
@@ -100,6 +103,13 @@ struct EncodingMonitor {
         layers.layers.append(new)
       }
     }
+    // It is off, and was before anything of it was measured: as it is known by nothing else, it counts as what is usual.
+    #if PLANTED_DEFECTS
+      let isUnknown = isOff && layers.layers.isEmpty && !PlantedDefect.isOn(.unmeasuredNeverShown)
+    #else
+      let isUnknown = isOff && layers.layers.isEmpty
+    #endif
+    if isUnknown { layers.layers = [Self.usual(description)] }
     layers.layers.sort { ($0.spatial, $0.temporal) < ($1.spatial, $1.temporal) }
     for index in layers.layers.indices {
       let spatial = Int(layers.layers[index].spatial)
@@ -123,8 +133,14 @@ struct EncodingMonitor {
     layers.picture = layers.layers.last?.picture ?? seen
   }
 
+  private static func usual(_ description: EncodingDescription) -> LayerRate {
+    let picture = description.picture.pixels > 0 ? description.picture : description.said
+    let rate = bits(UsualRate.bits(pixels: picture.pixels, frameRate: 0, description.codec ?? .vp8))
+    return LayerRate(spatial: 0, temporal: 0, rate: rate, peak: rate)
+  }
+
   /// A layer's rate is of all that are below it as well, in size and in frame rate.
-  private mutating func measure(_ counts: LayerCounts, intervals: Int) {
+  private mutating func measure(_ counts: LayerCounts, intervals: Int, now: Instant) {
     for place in meters.indices {
       let count = counts[place / LayerCounts.temporal, place % LayerCounts.temporal]
       if meters[place] == nil, count > 0 { meters[place] = RateMeter() }
@@ -151,9 +167,21 @@ struct EncodingMonitor {
     }
     // One that is off counts as it was: what came of it last is the rest of a second.
     #if PLANTED_DEFECTS
-      let isKept = isKept && !PlantedDefect.isOn(.offCountsAsNothing)
+      let isKept = self.isKept && !isSentAllTheSame(now) && !PlantedDefect.isOn(.offCountsAsNothing)
+    #else
+      let isKept = self.isKept && !isSentAllTheSame(now)
     #endif
     if !found.isEmpty, !isKept || layers.layers.isEmpty { layers.layers = found }
+  }
+
+  /// It is off, and comes all the same, long after its publisher could have known: one by WHIP, or of streams without names, hears of
+  /// nothing that it could do. It is measured as any other, while it comes.
+  private func isSentAllTheSame(_ now: Instant) -> Bool {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.unwatchedUnmeasured) { return false }
+    #endif
+    return isOff && lastHeard == now && now - since.off >= Self.startup
+      && now - since.flowing >= Self.measured
   }
 
   private static func bits(_ rate: Double) -> UInt32 { UInt32(min(max(rate, 0), Double(UInt32.max))) }
@@ -178,6 +206,7 @@ struct EncodingMonitor {
       }
       isOff = false
     } else if hasCome, now - (lastWatched ?? now) >= Self.unwatched {
+      if !isOff { since.off = now }
       isOff = true
       isKept = true
     }
@@ -258,18 +287,24 @@ struct EncodingMonitor {
 }
 
 extension EncodingAnnouncement {
-  /// What a layer of size takes with each of its layers of frame rate, as announced.
-  fileprivate func rates(spatial: Int) -> [LayerRate] {
+  /// What a layer of size takes with each of its layers of frame rate, as announced, or what is usual where nothing is said.
+  fileprivate func rates(spatial: Int, _ codec: Codec?) -> [LayerRate] {
     let layer = layers[spatial]
     let count = min(Int(layer.temporalCount), LayerCounts.temporal)
     return (0..<count).map { temporal in
-      // No more than the estimator believes of any path.
-      let most = BandwidthEstimator.bounds.upperBound
-      let rate = UInt32(min(Double(layer.rates[temporal]) * 1_000, most))
       // Each layer of frame rate has twice the pictures of the one below.
+      let slower = count - 1 - temporal
+      let pictures = (layer.frameRate > 0 ? Int(layer.frameRate) : 30) >> slower
+      let said = Double(layer.rates[temporal]) * 1_000
+      let bits =
+        said > 0
+        ? said
+        : UsualRate.bits(pixels: layer.picture.pixels, frameRate: max(pictures, 1), codec ?? .vp8)
+      // No more than the estimator believes of any path.
+      let rate = UInt32(min(bits, BandwidthEstimator.bounds.upperBound))
       return LayerRate(
         spatial: UInt8(spatial), temporal: UInt8(temporal), rate: rate, peak: rate, picture: layer.picture,
-        frameRate: layer.frameRate >> UInt8(count - 1 - temporal))
+        frameRate: layer.frameRate >> UInt8(slower))
     }
   }
 }

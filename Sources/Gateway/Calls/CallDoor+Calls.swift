@@ -232,8 +232,8 @@ extension CallDoor {
     let page = try await ask { () async throws(CallProblem) in
       try await desk.calls(of: person, with: other, isOpen: isOpen, before: place, limit: limit)
     }
-    return answer(
-      RESTList(items: page.calls.map { CallBody($0, for: person) }, next: page.next?.text))
+    let body = RESTList(items: page.calls.map { CallBody($0, for: person) }, next: page.next?.text)
+    return try paid(answer(body), beyond: limit * Self.pricePerItem, call)
   }
 
   // MARK: - Bodies

@@ -71,10 +71,7 @@ extension CallDoor {
     let after = page.after.map { PersonID($0) }
     let found: [(person: PersonID, name: String?)]
     switch call.request.queryItem("online") {
-    case "true":
-      let open = feeds.people(after: after, limit: page.limit + 1)
-      let names = try await ask { () async throws(CallProblem) in try await desk.names(of: open) }
-      found = open.map { ($0, names[$0]) }
+    case "true": found = try await online(after: after, limit: page.limit + 1, call)
     case nil, "false":
       found = try await ask { () async throws(CallProblem) in
         try await desk.people(after: after, limit: page.limit + 1)
@@ -83,5 +80,22 @@ extension CallDoor {
     }
     let bodies = found.map { PersonBody(id: $0.person.text, name: $0.name, online: feeds.isOpen($0.person)) }
     return answer(page.body(bodies) { $0.id })
+  }
+
+  /// Those whose events are read now. One that is erased may read on by a token of before, and isn't listed.
+  private func online(
+    after person: PersonID?, limit: Int, _ call: CallRequest
+  ) async throws(RESTProblem) -> [(person: PersonID, name: String?)] {
+    // All of them are put into order, however few are asked for.
+    try pay(min(feeds.count * Self.pricePerReader, Self.mostBehindAnswer), call)
+    let open = feeds.people(after: person)
+    var (looked, found) = (0, [(person: PersonID, name: String?)]())
+    while found.count < limit, looked < open.count {
+      let some = Array(open[looked..<min(looked + limit, open.count)])
+      let known = try await ask { () async throws(CallProblem) in try await desk.people(among: some) }
+      found += known
+      looked += some.count
+    }
+    return Array(found.prefix(limit))
   }
 }

@@ -37,19 +37,22 @@ extension CallDoor {
     }
     let limit = try RESTPage.limit(of: request, usual: 50, most: 200)
     try pay(limit * Self.pricePerItem, call)
-    let body = try await ask { () async throws(CallProblem) in
-      try await page(of: person, after: after, limit: limit, device, text)
+    let page = try await ask { () async throws(CallProblem) in
+      try await self.page(of: person, after: after, limit: limit, device, text)
     }
-    var response = HTTPResponse(status: 200, type: "application/json", body: body)
+    var response = HTTPResponse(status: 200, type: "application/json", body: page.body)
     response.headers.add("cache-control", "no-store")
     response.headers.add("vary", "accept")
+    response = try paid(response, beyond: limit * Self.pricePerItem, call)
+    // What isn't given wasn't heard.
+    desk.noteHeard(page.last, by: person)
     return response
   }
 
   /// `{items: [{id, event, data}], last}`; where it begins, or what was asked for is gone, with `state` alone.
   private func page(
     of person: PersonID, after: Int64?, limit: Int, _ device: DeviceID?, _ text: CallEventText
-  ) async throws(CallProblem) -> [UInt8] {
+  ) async throws(CallProblem) -> (body: [UInt8], last: Int64) {
     var items: [CallEventText.Item] = []
     var last: Int64 = 0
     var isGone = after == nil
@@ -65,14 +68,13 @@ extension CallDoor {
       let state = try await text.state(of: person, isReset: after != nil)
       (items, last) = ([state], state.id)
     }
-    desk.noteHeard(last, by: person)
     var bytes = Array("{\"items\":[".utf8)
     for (place, item) in items.enumerated() {
       if place > 0 { bytes.append(UInt8(ascii: ",")) }
       bytes += Array("{\"id\":\(item.id),\"event\":\"\(item.type)\",\"data\":".utf8) + item.data
       bytes.append(UInt8(ascii: "}"))
     }
-    return bytes + Array("],\"last\":\(last)}".utf8)
+    return (bytes + Array("],\"last\":\(last)}".utf8), last)
   }
 
   private func stream(_ call: CallRequest, _ terms: CallEventReader.Terms, after: Int64?) -> HTTPResponse {

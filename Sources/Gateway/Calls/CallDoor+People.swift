@@ -161,7 +161,9 @@ extension CallDoor {
     guard payload.utf8.count <= BodyBounds.mostPayload else {
       throw RESTProblem(CallProblem.tooLarge("payload"))
     }
-    guard Base64.decode(payload) != nil else { throw .body("payload must be base64 of at most 64 KiB") }
+    guard let bytes = Base64.decode(payload) else { throw .body("payload must be base64 of at most 64 KiB") }
+    // As many characters may stand for two bytes more.
+    guard bytes.count <= CallDeskTerms().payload else { throw RESTProblem(CallProblem.tooLarge("payload")) }
     var signal = CallDesk.Signal(id: id, to: PersonID(to), kind: kind, payload: payload)
     if let clear = try body.json("clear", most: 1_024).value {
       signal.clear = clear.text

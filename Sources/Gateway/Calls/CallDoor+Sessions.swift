@@ -40,7 +40,7 @@ extension CallDoor {
       try await desk.sessions(of: place, isOpen: status != nil, for: call.permission.caller.person)
     }
     let sorted = found.sorted { ($0.state.createdAt, $0.state.id) > ($1.state.createdAt, $1.state.id) }
-    return answer(RESTList(items: sorted.map { SharedSessionBody($0) }, next: nil))
+    return try paid(answer(RESTList(items: sorted.map { SharedSessionBody($0) }, next: nil)), call)
   }
 
   @Sendable func joinSession(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
@@ -125,7 +125,7 @@ extension CallDoor {
       try await desk.eventPage(
         of: session, in: place, after: from, limit: limit, for: call.permission.caller.person)
     }
-    return try paid(page.json, call)
+    return try paid(json(page.json), call)
   }
 
   // MARK: - Snapshots
@@ -157,7 +157,7 @@ extension CallDoor {
     let found = try await ask { () async throws(CallProblem) in
       try await desk.snapshot(of: session, in: place, for: call.permission.caller.person)
     }
-    return try paid(found.json, call)
+    return try paid(json(found.json), call)
   }
 
   // MARK: - What they share
@@ -179,10 +179,8 @@ extension CallDoor {
     try body.text(name, "a UUID") { CallUUID($0) != nil }.value.flatMap { CallUUID($0) }
   }
 
-  /// An answer whose size is known only now, and is paid for like what comes in.
-  private func paid(_ json: [UInt8], _ call: CallRequest) throws(RESTProblem) -> HTTPResponse {
-    try pay(json.count, call)
-    var response = HTTPResponse(status: 200, type: "application/json", body: json)
+  private func json(_ body: [UInt8]) -> HTTPResponse {
+    var response = HTTPResponse(status: 200, type: "application/json", body: body)
     response.headers.add("cache-control", "no-store")
     return response
   }

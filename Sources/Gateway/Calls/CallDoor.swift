@@ -35,6 +35,10 @@ struct CallDoor: Sendable {
   /// For each entry of a list that may have to be read; of one whose entries are short.
   static let pricePerItem = 1_024
   static let pricePerShortItem = 128
+  /// For each person that is looked through.
+  static let pricePerReader = 8
+  /// What is known only with an answer is charged up to that much: half of what a person may save up, so that it comes to it.
+  static let mostBehindAnswer = 1_048_576
 
   /// - Returns: nil for what isn't this door's.
   func response(to request: HTTPRequest) async -> HTTPResponse? {
@@ -101,6 +105,16 @@ struct CallDoor: Sendable {
   func pay(_ units: Int, _ call: CallRequest) throws(RESTProblem) {
     let wait = charge(units, call.permission.caller.person.text)
     if wait > .zero { throw RESTProblem(CallProblem.tooMany(wait: wait.components.seconds * 1_000 + 1_000)) }
+  }
+
+  /// An answer whose size is known only now: each byte of it that wasn't paid for before costs like one that comes in.
+  /// - Parameter units: what was paid.
+  func paid(
+    _ response: HTTPResponse, beyond units: Int = 0, _ call: CallRequest
+  ) throws(RESTProblem) -> HTTPResponse {
+    let rest = min(response.body.count - units, Self.mostBehindAnswer)
+    if rest > 0 { try pay(rest, call) }
+    return response
   }
 
   func ask<Answer>(

@@ -42,16 +42,18 @@ final class CallFeeds: Sendable {
   /// It is handed out of the lock: the last reference to it must not go while the table is locked.
   private func found(_ person: PersonID) -> CallFeed? { places.withLock { $0[person]?.feed } }
 
+  /// How many people's events are read now, or were a moment ago.
+  var count: Int { places.withLock { $0.count } }
+
   /// Those whose events are read now, in the order of their ids' bytes.
-  func people(after person: PersonID?, limit: Int) -> [PersonID] {
+  func people(after person: PersonID?) -> [PersonID] {
     let feeds = places.withLock { places in
       places.compactMap { person, place in place.feed.map { (person, $0) } }
     }
     let open = feeds.map(\.0)
     let start = Array((person?.text ?? "").utf8)
-    return Array(
-      open.map { ($0, Array($0.text.utf8)) }.filter { start.lexicographicallyPrecedes($0.1) }
-        .sorted { $0.1.lexicographicallyPrecedes($1.1) }.prefix(limit).map(\.0))
+    return open.map { ($0, Array($0.text.utf8)) }.filter { start.lexicographicallyPrecedes($0.1) }
+      .sorted { $0.1.lexicographicallyPrecedes($1.1) }.map(\.0)
   }
 
   private func tidy(_ person: PersonID) {

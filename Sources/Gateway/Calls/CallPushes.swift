@@ -42,8 +42,9 @@ public final class CallPushes: Sendable {
 
   /// What became of a push, and what is written down of it.
   private struct Said: Sendable {
-    let outcome: PushOutcome
-    let delivery: CallDelivery?
+    /// nil: it is time to try once more what could not be written down.
+    let outcome: PushOutcome?
+    var delivery: CallDelivery?
   }
 
   /// For all threads that push services answer on.
@@ -53,6 +54,8 @@ public final class CallPushes: Sendable {
   private static let capacity = 16_384
   /// Outcomes of one transaction.
   private static let group = 64
+  /// Before outcomes that could not be written down are tried once more.
+  private static let pause = Duration.seconds(1)
 
   private let terms: Terms
   private let tokens: CallTokens
@@ -219,26 +222,43 @@ public final class CallPushes: Sendable {
   // MARK: - What became of it
 
   private func listen(_ desk: CallDesk) async {
-    var group: [CallDelivery] = []
+    var (group, isTimed) = ([CallDelivery](), false)
     for await item in said {
-      let device = item.outcome.device
-      if item.outcome.state == .removed {
-        try? await desk.dropToken(
-          of: DeviceID(device.id), of: PersonID(device.person),
-          registeredBefore: device.registeredAt.milliseconds)
+      if let outcome = item.outcome {
+        await note(outcome, desk)
+        guard let delivery = item.delivery else { continue }
+        group.append(delivery)
+      } else {
+        isTimed = false
       }
-      guard let delivery = item.delivery else { continue }
-      group.append(delivery)
       // One by one while there are few; the store is a group's worth behind at most.
       do throws(CallProblem) {
-        try await desk.keep(group)
+        if !group.isEmpty { try await desk.keep(group) }
         group = []
       } catch {
         if group.count >= Self.group {
           log.warning("what became of pushes could not be stored", ["lost": "\(group.count)"])
           group = []
         }
+        // Also where nothing more is said.
+        if !isTimed { tryAgain() }
+        isTimed = true
       }
+    }
+  }
+
+  private func note(_ outcome: PushOutcome, _ desk: CallDesk) async {
+    guard outcome.state == .removed else { return }
+    let device = outcome.device
+    try? await desk.dropToken(
+      of: DeviceID(device.id), of: PersonID(device.person),
+      registeredBefore: device.registeredAt.milliseconds)
+  }
+
+  private func tryAgain() {
+    Task { [outcomes] in
+      try? await Task.sleep(for: Self.pause)
+      outcomes.yield(Said(outcome: nil))
     }
   }
 }

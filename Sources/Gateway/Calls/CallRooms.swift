@@ -158,11 +158,18 @@ public final class CallRooms: CallOutlet, RoomOverseer {
 
   // MARK: - Who comes in, and whose media is there
 
+  /// Who comes into a call's room, and is none of its people: it runs the room, or records it.
+  private static func isBeside(_ grants: Grants) -> Bool { grants.roomAdmin || grants.recorder }
+
   public func admit(
     _ identity: String, device: String?, to room: String, grants: Grants
   ) async throws(JoinError) -> String? {
-    guard let desk = desk(of: room), !grants.roomAdmin, !grants.recorder else { return nil }
+    guard let desk = desk(of: room) else { return nil }
     do throws(CallProblem) {
+      if Self.isBeside(grants) {
+        try await desk.requireRoom(room)
+        return nil
+      }
       let device = device.map { DeviceID($0) }
       return try await desk.requireConnect(PersonID(identity), device: device, inRoom: room)?.text
     } catch { throw JoinError(error) }
@@ -171,8 +178,13 @@ public final class CallRooms: CallOutlet, RoomOverseer {
   public func entered(
     _ identity: String, device: String?, _ room: String, grants: Grants
   ) async throws(JoinError) -> String? {
-    guard let desk = desk(of: room), !grants.roomAdmin, !grants.recorder else { return nil }
+    guard let desk = desk(of: room) else { return nil }
     do throws(CallProblem) {
+      if Self.isBeside(grants) {
+        // The call may have ended meanwhile, and its room been made again for this one.
+        try await desk.requireRoom(room)
+        return nil
+      }
       let device = device.map { DeviceID($0) }
       return try await desk.connect(PersonID(identity), device: device, inRoom: room).text
     } catch { throw JoinError(error) }
@@ -191,11 +203,23 @@ public final class CallRooms: CallOutlet, RoomOverseer {
   }
 
   /// Whom a room's administrator takes out is out of the call, and doesn't come back to it.
-  public func willRemove(_ identity: String, from room: String) async {
-    await desk(of: room)?.remove(PersonID(identity), fromRoom: room)
+  public func willRemove(_ identity: String, from room: String) async throws(AdministrationError) {
+    try require(await desk(of: room)?.remove(PersonID(identity), fromRoom: room))
   }
 
-  public func willClose(_ room: String) async { await desk(of: room)?.end(room: room) }
+  public func willClose(_ room: String) async throws(AdministrationError) {
+    try require(await desk(of: room)?.end(room: room))
+  }
+
+  /// - Parameter order: what became of it; nil: the room is no call's.
+  private func require(_ order: CallDesk.Order?) throws(AdministrationError) {
+    guard let order else { return }
+    switch order {
+    case .stored: break
+    case .kept: throw .notStored
+    case .refused: throw .full("removals and ends of calls that wait to be stored")
+    }
+  }
 
   /// - Returns: nil: it is no call's.
   private func desk(of room: String) -> CallDesk? {

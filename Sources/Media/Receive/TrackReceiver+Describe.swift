@@ -4,6 +4,7 @@ internal import Wire
 extension TrackReceiver {
   /// Reads the codec's own header; an empty payload (padding for a probe) is passed on as it is.
   /// Mutating for speed alone: what only reads is handed a copy of the whole value, 9 KiB a packet.
+  /// - Parameter payload: in the owner's buffer, which may be changed.
   /// - Returns: false for a payload that is none of its codec.
   @inline(__always)
   mutating func describe(_ payload: UnsafeRawBufferPointer, _ info: inout PacketInfo) -> Bool {
@@ -25,6 +26,7 @@ extension TrackReceiver {
     if descriptor.pictureIDIsLong { info.flags.insert(.longPictureID) }
     if descriptor.nonReference { info.flags.insert(.discardable) }
     if descriptor.startsFrame { info.flags.insert(.frameStart) }
+    if descriptor.keyIndex != nil { Self.removeKeyIndex(payload, descriptor) }
     info.layer.temporal = descriptor.temporalID
     if descriptor.layerSync { info.flags.insert(.switchingPoint) }
     if descriptor.startsKeyFrame(payload) {
@@ -34,6 +36,18 @@ extension TrackReceiver {
       }
     }
     return true
+  }
+
+  /// KEYIDX counts one encoder's key frames, and pictures refer to them by it. In a slot that goes on from one source to another two
+  /// that have nothing to do with each other would come to have the same one. No receiver needs it: that a key frame is missing
+  /// sequence numbers and picture ids say, which go on without a gap.
+  @inline(never)
+  private static func removeKeyIndex(_ payload: UnsafeRawBufferPointer, _ descriptor: VP8Descriptor) {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.keyIndexKept) { return }
+    #endif
+    var descriptor = descriptor
+    descriptor.removeKeyIndex(UnsafeMutableRawBufferPointer(mutating: payload))
   }
 
   @inline(never)

@@ -68,7 +68,9 @@ struct ReceivingSection: ~Copyable {
 
   /// What is said of an encoding by its publisher: its packets, what it announces, and its offer.
   func description(of encoding: Int) -> EncodingDescription {
-    var description = encodings.pointer(encoding).pointee.receiver.pictures
+    let receiver = encodings.pointer(encoding)
+    var description = receiver.pointee.receiver.pictures
+    description.codec = receiver.pointee.receiver.format?.codec ?? section?.codecs.first?.codec
     if let said = section?.encodings[encoding].picture { description.said = said }
     description.announced = allocation.map { $0.layers.announcement(ofStream: encoding, arrival: $0.arrival) }
     return description

@@ -27,6 +27,7 @@ extension Conference {
     configuration.dialect.tellsArrivals = true
     if random.next() % 2 == 0 { configuration.dialect.shuffle(&random) }
     journal.count(video.encodings.count > 1 ? .simulcast : .spatialLayers)
+    if video.isSimulcast, video.isBySSRC { journal.count(.simulcastBySSRC) }
     if video.isEncrypted { journal.count(.encryptedFrames) }
     for encoding in video.encodings {
       guard let absence = encoding.absences.first else { continue }

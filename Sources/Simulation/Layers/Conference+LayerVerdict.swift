@@ -61,9 +61,10 @@ extension Conference {
     }
   }
 
-  /// Within a minute: those beyond the first are counted, those beyond the second are a violation.
+  /// Within a minute: those beyond the first are counted, and over all seeds together there is a bound (`Mechanism.bound`); those beyond
+  /// the second are a violation.
   private static let wantedSwitches = 4
-  private static let mostSwitches = 12
+  private static let mostSwitches = 8
 
   /// At one rate and one view, a picture's size stays.
   private func auditSwitches(_ viewer: Int, _ path: PathRecord, _ books: LayerBooks, until end: Instant) {
@@ -185,6 +186,12 @@ extension Conference {
   private func auditUplink(_ publisher: Participant, _ books: LayerBooks, until end: Instant) {
     guard let source = publisher.peer.layered.first, source.track.video.isSimulcast else { return }
     let name = source.log.trackName
+    guard !source.track.video.isBySSRC else {
+      if let word = books.published[name]?.first {
+        journal.violation(now, "\(publisher.number) hears of \(word.rid), and has no encoding of a name")
+      }
+      return
+    }
     for (index, encoding) in source.track.video.encodings.enumerated() {
       let shown = books.streams.flatMap(\.pictures).filter { $0.track == name && $0.encoding == index }.map(
         \.at

@@ -79,21 +79,30 @@ extension Conference {
   }
 
   private static let freeze = Duration.seconds(1)
+  /// Each counts, and over all seeds together there is a bound (`Mechanism.bound`). One viewer has no more than so many of one track.
+  private static let mostFreezes = 5
 
+  /// A picture that stands still although nothing has changed, neither the path nor what is asked for nor what its publisher sends, and
+  /// no word of a pause was said.
   private func countFreezes(_ shown: Shown, _ books: LayerBooks, until end: Instant) {
+    var freezes = 0
     for (before, next) in zip(shown.pictures, shown.pictures.dropFirst())
     where next.at - before.at > Self.freeze {
       let since = before.at.earlier(by: .seconds(5))
       guard isSteady(shown, books, from: since, until: next.at),
         !isOff(shown, books, from: before.at, until: next.at),
-        LayerChoices(shown.source.track, from: since, until: next.at) != nil
+        LayerChoices(shown.source.track, from: since, until: next.at) != nil,
+        shown.words.last(where: { $0.at <= before.at + Self.saying })?.body.state ?? .active == .active
       else { continue }
+      freezes += 1
       journal.count(.pictureFroze)
       journal.trace(
         now,
         "\(shown.viewer.number) is shown one picture from \(before.at.milliseconds) to \(next.at.milliseconds) ms"
       )
     }
+    guard freezes > Self.mostFreezes else { return }
+    journal.violation(now, "\(shown.viewer.number) has a picture stand still \(freezes) times")
   }
 
   /// Whether a viewer wanted nothing of a track at some time of a span.

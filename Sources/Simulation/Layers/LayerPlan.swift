@@ -61,6 +61,8 @@ struct LayerPlan {
       video = LayeredVideo(
         encodings: encodings(Int.random(in: least...3, using: &random), &random), structure: structure)
       video.obeysPublish = number % 2 == 0
+      // These have no names by which anything could be said of them.
+      video.isBySSRC = number % 10 == 1
       interrupt(&video, &random)
     } else {
       structure.spatialLayers = Int.random(in: 2...3, using: &random)

@@ -23,6 +23,7 @@ final class SQLiteDatabase: Database {
   var place: String { directory.map { "\($0)/\(Self.fileName)" } ?? "memory" }
   var dialect: SQLDialect { .sqlite }
   var isOpen: Bool { handle != nil }
+  var changes: Int64? { handle.map { sqlite3_total_changes64($0) } }
 
   // MARK: - Opening
 

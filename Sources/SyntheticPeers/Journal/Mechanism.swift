@@ -154,6 +154,8 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case serverOffer
   /// A publisher sends several encodings, or one in spatial layers; its frames are encrypted end to end.
   case simulcast
+  /// Its streams are tied together by their SSRCs, and have no names.
+  case simulcastBySSRC
   case spatialLayers
   case encryptedFrames
   /// An encoding never came; it began late, or stopped and came back.
@@ -210,6 +212,18 @@ extension Mechanism {
     }
   }
 
+  /// Of a shortcoming, over all seeds together: how large a part of what was judged it may be at most, where at least so much was.
+  public var bound: (part: Double, judged: Mechanism, least: UInt64)? {
+    switch self {
+    case .choiceBelowBest: (part: 0.1, judged: .choiceJudged, least: 300)
+    // Of spans of two seconds: a freeze in three minutes of one viewer, and a switch too many in a quarter of an hour.
+    case .pictureFroze: (part: 0.01, judged: .choiceJudged, least: 300)
+    case .switchesOver: (part: 0.002, judged: .choiceJudged, least: 500)
+    case .encodingLate: (part: 0.15, judged: .encodingReturned, least: 40)
+    default: nil
+    }
+  }
+
   /// In one of so many seeds it may fire at all: conferences on narrow paths are beside every fifth.
   public var seedsForOne: UInt64 {
     switch self {
@@ -219,8 +233,8 @@ extension Mechanism {
       .viewChanged, .pathChanged, .probePacket, .pathOverflow, .pictureDecoded, .budgetJudged, .choiceJudged,
       .encodingReturned, .pauseHeard:
       5
-    // Few publishers stop an encoding while it is shown.
-    case .stopBridged: 100
+    // Few publishers stop an encoding while it is shown, or announce theirs by SSRC.
+    case .stopBridged, .simulcastBySSRC: 100
     default: 1
     }
   }

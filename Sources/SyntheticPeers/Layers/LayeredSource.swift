@@ -32,7 +32,12 @@ package final class LayeredSource {
     let wanted: Codec = video.structure.codec == .vp8 ? .vp8 : .vp9
     codec = section.codecs.first { $0.codec == wanted } ?? section.codecs[0]
     streams = video.encodings.indices.map { index in
-      LayeredStream(
+      guard !video.isBySSRC else {
+        return LayeredStream(
+          ssrc: LayeredStream.ssrc(index, after: section.ssrc),
+          rtxSSRC: section.rtxSSRC.map { LayeredStream.ssrc(index, after: $0) }, random: &random)
+      }
+      return LayeredStream(
         ssrc: index == 0 ? section.ssrc : UInt32(truncatingIfNeeded: random.next()) | 1,
         rtxSSRC: index == 0 ? section.rtxSSRC : UInt32(truncatingIfNeeded: random.next()) | 1,
         random: &random)
@@ -276,6 +281,9 @@ package struct LayeredStream {
     pictureID = UInt16(truncatingIfNeeded: random.next()) & 0x7FFF
     tl0PictureIndex = UInt8(truncatingIfNeeded: random.next())
   }
+
+  /// Of encodings that an offer announces by their SSRCs: the one after so many others.
+  static func ssrc(_ index: Int, after first: UInt32) -> UInt32 { first &+ 2 &* UInt32(index) }
 
   private static let keyFrameInterval: Int64 = 250_000_000
 

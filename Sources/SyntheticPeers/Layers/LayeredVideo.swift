@@ -29,8 +29,10 @@ public struct LayeredVideo: Sendable {
     func isAbsent(_ moment: Int64) -> Bool { absences.contains { $0.contains(moment) } }
   }
 
-  /// In the order of the offer. Several are distinguished by their RIDs (RFC 8851).
+  /// In the order of the offer. Several are distinguished by their RIDs (RFC 8851), or by the SSRCs of their streams.
   public var encodings: [Encoding]
+  /// The offer ties the streams of several together (`a=ssrc-group:SIM`), and gives them no names.
+  public var isBySSRC = false
   public var structure: LayerStructure
   /// Nanoseconds from one picture to the next.
   public var interval: Int64 = 50_000_000

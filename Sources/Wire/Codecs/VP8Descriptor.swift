@@ -121,6 +121,19 @@ public struct VP8Descriptor: Equatable, Sendable {
     }
   }
 
+  /// Takes KEYIDX out, which need not be there (RFC 7741 §4.2). Its octet, which is the last, stays where it is: where it was there for
+  /// KEYIDX alone, it says from now on that the frame is of the lowest layer of frame rate.
+  /// - Parameter payload: the one that the descriptor was read from; bytes outside of it are never written.
+  public mutating func removeKeyIndex(_ payload: UnsafeMutableRawBufferPointer) {
+    guard keyIndex != nil, size <= payload.count, let bytes = payload.baseAddress else { return }
+    let flags = UnsafeRawPointer(bytes).byte(at: 1)
+    bytes.store(byte: flags & ~0x10 | 0x20, at: 1)
+    let layer = hasTemporalID ? UnsafeRawPointer(bytes).byte(at: size &- 1) & 0xE0 : 0
+    bytes.store(byte: layer, at: size &- 1)
+    keyIndex = nil
+    hasTemporalID = true
+  }
+
   /// Whether the payload begins a key frame: the inverse key frame flag of the frame's first byte is 0
   /// (RFC 7741 §4.3). Always false in payloads that don't begin a frame.
   @inlinable public func startsKeyFrame(_ payload: UnsafeRawBufferPointer) -> Bool {

@@ -18,9 +18,9 @@ PUBLISHER = "publisher"
 class Layered(Participant):
     """Somebody who sends layers, or asks for one of them."""
 
-    async def join(self, server, room, publish=False, pairs=1, codec=None, mode=None, encrypted=False):
+    async def join(self, server, room, publish=False, pairs=1, codec=None, mode=None, encrypted=False, plain_sound=False):
         options = {"url": server.ORIGIN, "room": room, "token": token(server, room, self.name), "pairs": pairs}
-        kind = {"codec": codec, "mode": mode, "encrypted": encrypted}
+        kind = {"codec": codec, "mode": mode, "encrypted": encrypted, "plainSound": plain_sound}
         await self.browser.evaluate(
             f"{self.js} = new LayeredParticipant({json.dumps(kind)}); await {self.js}.join("
             f"{{ ...{json.dumps(options)}, stream: {'window.stream' if publish else 'null'} }})")

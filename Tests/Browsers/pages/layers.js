@@ -23,9 +23,13 @@ function scrambled(codec, type) {
 }
 
 class LayeredParticipant extends Participant {
-  /** `codec`: VP8 and so on; `mode`: of scalability, which is one encoding; `encrypted`: frames are transformed. */
-  constructor({ codec = null, mode = null, encrypted = false, audio = true } = {}) {
+  /**
+   * `codec`: VP8 and so on; `mode`: of scalability, which is one encoding; `encrypted`: frames are transformed; `plainSound`: it takes no
+   * RED.
+   */
+  constructor({ codec = null, mode = null, encrypted = false, audio = true, plainSound = false } = {}) {
     super();
+    this.plainSound = plainSound;
     this.codec = codec;
     this.mode = mode;
     this.encrypted = encrypted;
@@ -77,6 +81,10 @@ class LayeredParticipant extends Participant {
   receive(pairs) {
     super.receive(pairs);
     for (const transceiver of this.connection.getTransceivers()) {
+      if (this.plainSound && transceiver.direction === "recvonly" && transceiver.receiver.track.kind === "audio") {
+        const { codecs } = RTCRtpReceiver.getCapabilities("audio");
+        transceiver.setCodecPreferences(codecs.filter(({ mimeType }) => !/red$/i.test(mimeType)));
+      }
       if (transceiver.direction !== "recvonly" || !transceiver.setHeaderExtensionsToNegotiate) continue;
       const extensions = transceiver.getHeaderExtensionsToNegotiate();
       const descriptor = extensions.find(({ uri }) => uri.includes("dependency-descriptor"));

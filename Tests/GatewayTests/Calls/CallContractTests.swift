@@ -194,6 +194,12 @@ struct CallContractTests {
     #expect(large.status == 413 && large.problem == "body-too-large")
     #expect(await calls.ask(.get, "/v1/devices", by: "ada").items.isEmpty)
     let (id, _) = await calls.start("ada", "bob")
+    for (size, status) in [(65_536, 201), (65_537, 413)] {
+      let payload = Data(count: size).base64EncodedString()
+      let body = #"{"id":"\#(UUID().uuidString)","to":"bob","kind":"offer","payload":"\#(payload)"}"#
+      let sent = await calls.ask(.post, "/v1/calls/\(id)/signals", body, by: "ada")
+      #expect(sent.status == status && sent.problem == (status == 413 ? "too-large" : nil), "\(size)")
+    }
     let keyed = await calls.ask(
       .post, "/v1/calls/\(id)/forget", by: "ada",
       headers: [("idempotency-key", String(repeating: "k", count: 129))])

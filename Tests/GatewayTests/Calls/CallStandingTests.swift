@@ -167,6 +167,42 @@ struct CallStandingTests {
     #expect(await calls.house.ask(.get, "/v1/calls/\(id)", token: token).status == 200)
   }
 
+  /// Of one who runs that room, or records it.
+  private func beside(_ name: String, _ room: String) -> String {
+    House.token(name) {
+      $0 = .join(room)
+      $0.roomAdmin = name == "boss"
+      $0.recorder = name == "scribe"
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `who runs a call's room or records it comes in as long as the call, and brings no room back`(
+    kind: StoreKind
+  )
+    async throws
+  {
+    let calls = try await CallHouse(on: kind)
+    let (id, started) = await calls.start("ada", "bob")
+    let room = try room(started)
+    for name in ["boss", "scribe"] {
+      let guest = calls.house.connect(beside(name, room), room: room)
+      _ = try await guest.next("joined")
+    }
+    let shown = await calls.ask(.get, "/v1/calls/\(id)", by: "ada")
+    #expect(shown["allParticipants"] as? [String] == ["ada", "bob"])
+    #expect(shown["activeParticipants"] as? [String] == ["ada"])
+    #expect(await calls.ask(.post, "/v1/calls/\(id)/leave", by: "ada").status == 200)
+    try await eventually("the room is over") {
+      await calls.house.ask(.get, "/v1/rooms/\(room)").status == 404
+    }
+    for (name, gone) in [("boss", room), ("scribe", room), ("boss", "call-x"), ("scribe", "call-x")] {
+      let late = calls.house.connect(beside(name, gone), room: gone)
+      #expect(try await late.next("error")["code"] as? String == "room-not-found", "\(name) in \(gone)")
+      #expect(await calls.house.ask(.get, "/v1/rooms/\(gone)").status == 404)
+    }
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `rooms of calls are made by calls alone`(kind: StoreKind) async throws {
     let calls = try await CallHouse(on: kind)

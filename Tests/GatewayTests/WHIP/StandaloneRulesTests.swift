@@ -167,7 +167,7 @@ struct StandaloneRulesTests {
         .answer
       #expect(answer.status == status && answer.problem == problem, "\(query): \(answer.text)")
     }
-    _ = cam
+    withExtendedLifetime(cam) {}
   }
 
   // MARK: - Bounds

@@ -1,6 +1,7 @@
 import Logging
 import Model
 import Storage
+import TestStores
 import Testing
 
 @testable import Rooms
@@ -116,8 +117,9 @@ struct HeldDeliveriesTests {
     #expect(await process.events(for: "x").first?.position == report.givenUp + 1)
   }
 
-  @Test func `what is older than a day is given up, whether it was read or not`() async throws {
-    let journals = try await Journals()
+  @Test(arguments: StoreKind.allCases)
+  func `what is older than a day is given up, whether it was read or not`(kind: StoreKind) async throws {
+    let journals = try await Journals(on: kind)
     let process = try await DeliveringProcess(journals)
     defer { process.running.cancel() }
     try await write(100, process)

@@ -1,14 +1,18 @@
 import Logging
 import Model
 import Storage
+import TestStores
 
 @testable import Rooms
 
-/// A journal on a store in memory, which one process after the other goes on with.
+/// A journal on a store, which one process after the other goes on with.
 final class Journals: Sendable {
   let store: Store
 
-  init() async throws { store = try await Store.open(.memory, log: Log(level: .error) { _ in }) }
+  /// - Parameter kind: of the store; nil: it is in memory.
+  init(on kind: StoreKind? = nil) async throws {
+    store = try await Store.open(kind?.makeLocation() ?? .memory, log: Log(level: .error) { _ in })
+  }
 
   /// A journal as a process has it from its start, running.
   func begin(pendingBytes: Int = StoredJournal.pendingBytes) async throws -> (

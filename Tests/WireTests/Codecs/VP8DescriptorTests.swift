@@ -75,6 +75,27 @@ struct VP8DescriptorTests {
     #expect(short == [0x80, 0x80, 0x34, 0x55])
   }
 
+  @Test(
+    arguments: [
+      // With a layer, of which Y stays; without one; with neither picture id nor TL0PICIDX; and none to take out.
+      ([0xB0, 0xF0, 0x81, 0x02, 0x07, 0xB1, 0x00], [0xB0, 0xE0, 0x81, 0x02, 0x07, 0xA0, 0x00], 2),
+      ([0x90, 0xD0, 0x05, 0x07, 0xFF, 0x01], [0x90, 0xE0, 0x05, 0x07, 0x00, 0x01], 0),
+      ([0x80, 0x10, 0x1F, 0x55], [0x80, 0x20, 0x00, 0x55], 0),
+      ([0x80, 0x20, 0x5F, 0x55], [0x80, 0x20, 0x5F, 0x55], 1),
+    ] as [([UInt8], [UInt8], UInt8)])
+  func `the key index is taken out, and nothing else`(before: [UInt8], after: [UInt8], layer: UInt8) throws {
+    var bytes = before
+    try bytes.withUnsafeMutableBytes { payload in
+      let old = try VP8Descriptor(UnsafeRawBufferPointer(payload))
+      var descriptor = old
+      descriptor.removeKeyIndex(payload)
+      #expect(try VP8Descriptor(UnsafeRawBufferPointer(payload)) == descriptor)
+      #expect(descriptor.size == old.size && descriptor.keyIndex == nil && descriptor.temporalID == layer)
+      #expect(descriptor.layerSync == (old.hasTemporalID && old.layerSync))
+    }
+    #expect(bytes == after)
+  }
+
   @Test func `only the first payload of a frame can start a key frame`() throws {
     for (bytes, key) in [
       ([0x10, 0x00], true), ([0x10, 0x01], false), ([0x00, 0x00], false), ([0x11, 0x00], false),
