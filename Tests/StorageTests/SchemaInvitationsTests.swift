@@ -3,14 +3,14 @@ import Testing
 
 @testable import Storage
 
-@Suite("Version 10 of the schema", .timeLimit(.minutes(1)))
+@Suite("Version 11 of the schema", .timeLimit(.minutes(1)))
 struct SchemaInvitationsTests {
   @Test(arguments: StoreKind.allCases)
   func `rooms of before ask no one, are open and keep nothing`(kind: StoreKind) throws {
     let database = try kind.makeLocation().makeDatabase()
     try database.open()
     defer { database.close() }
-    try Schema.apply(Schema.steps.filter { $0.version < 10 }, to: database)
+    try Schema.apply(Schema.steps.filter { $0.version < 11 }, to: database)
     _ = try database.run(
       """
       INSERT INTO lives (id, name, created, last_event, empty_timeout, departure_timeout, stands, reborn)
