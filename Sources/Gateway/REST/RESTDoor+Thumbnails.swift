@@ -1,4 +1,5 @@
 internal import AccessTokens
+internal import Engine
 internal import HTTPServer
 internal import Model
 internal import Rooms

@@ -1,10 +1,7 @@
 package import AccessTokens
+internal import Model
 internal import Rooms
 internal import Signalling
-
-#if PLANTED_DEFECTS
-  internal import Model
-#endif
 
 /// One WebSocket at the native door: begins a session by `auth`, or takes one over by `resume`, and is its ear until
 /// the socket ends.

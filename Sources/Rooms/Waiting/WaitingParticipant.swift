@@ -1,4 +1,4 @@
-public import AccessTokens
+import AccessTokens
 public import Model
 
 /// How one has come to a room.

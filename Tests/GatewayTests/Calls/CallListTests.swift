@@ -74,14 +74,14 @@ struct CallListTests {
       ["7", "a", "b", "none", "ring"], ["7", "a", "b", ring.text, "none"],
       ["x", "a", "b", ring.text, "ring"],
     ] {
-      #expect(CallDeliveries.Place(ListPlace.text(parts)) == nil)
+      #expect(CallDeliveries.Place(PageText.text(parts)) == nil)
     }
     for text in [
-      "", "*", Base64URL.encode([0xFF, 10, 0xFF]), ListPlace.text(["99999999999999999999", "a"]),
+      "", "*", Base64URL.encode([0xFF, 10, 0xFF]), PageText.text(["99999999999999999999", "a"]),
     ] {
       #expect(DevicePage.Place(text) == nil)
     }
-    #expect(ListPlace.parts(of: ListPlace.text(Array(repeating: "", count: 1_000)), 3) == nil)
+    #expect(PageText.parts(of: PageText.text(Array(repeating: "", count: 1_000)), 3) == nil)
   }
 
   // MARK: - What a person hears

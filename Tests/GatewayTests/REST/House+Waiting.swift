@@ -1,5 +1,6 @@
 import AccessTokens
 import Foundation
+import HTTPServer
 import Testing
 
 @testable import Gateway

@@ -62,7 +62,7 @@ struct DataHistoryTests {
   @Test func `nothing is kept where the room doesn't say so`() throws {
     let run = run(nil)
     say("one", by: try run.join("ada"))
-    #expect(try found(run) == [] && run.state.history.bytes == 0)
+    #expect(try found(run) == [] && run.state.newcomers.history.bytes == 0)
   }
 
   @Test func `the newest are kept, within the bounds in number, time and bytes`() throws {
@@ -72,7 +72,7 @@ struct DataHistoryTests {
       run.now = run.now + .seconds(1)
       say("\(number)", by: ada)
     }
-    #expect(texts(run.state.history.kept.messages) == ["2", "3", "4"])
+    #expect(texts(run.state.newcomers.history.kept.messages) == ["2", "3", "4"])
     run.now = run.now + .seconds(59)
     #expect(texts(try found(run)) == ["4"])
 
@@ -82,8 +82,8 @@ struct DataHistoryTests {
       large.now = large.now + .seconds(1)
       say(String(repeating: "x", count: 16_000), by: bob)
     }
-    #expect(large.state.history.entries.count == 12)
-    #expect(large.state.history.bytes <= DataHistory.byteLimit)
+    #expect(large.state.newcomers.history.entries.count == 12)
+    #expect(large.state.newcomers.history.bytes <= DataHistory.byteLimit)
   }
 
   @Test func `a removed identity's messages go with it, whether it is in or not`() throws {
@@ -93,7 +93,7 @@ struct DataHistoryTests {
     say("bob's", by: bob)
     bob.ask(.leave(.left))
     run.handle(.administration(.remove("bob")))
-    #expect(texts(run.state.history.kept.messages) == ["ada's"])
+    #expect(texts(run.state.newcomers.history.kept.messages) == ["ada's"])
     run.handle(.administration(.remove("ada")))
     #expect(try found(run) == [])
   }
@@ -105,7 +105,7 @@ struct DataHistoryTests {
     let message = try #require(try found(run).first)
     #expect(message.from == nil && message.identity == nil && message.name == nil)
     run.handle(.administration(.remove("ghost")))
-    #expect(run.state.history.entries.isEmpty)
+    #expect(run.state.newcomers.history.entries.isEmpty)
   }
 
   @Test func `who may get nothing gets nothing of before`() throws {
@@ -124,12 +124,12 @@ struct DataHistoryTests {
       run.handle(.administration(.change(patch)))
     }
     change(.set(DataHistoryTerms(topics: ["chat", "notes"], max: 3, seconds: 60)))
-    #expect(run.state.history.entries.count == 1)
+    #expect(run.state.newcomers.history.entries.count == 1)
     change(.set(DataHistoryTerms(topics: ["notes"], max: 3, seconds: 60)))
-    #expect(run.state.history.entries.isEmpty)
+    #expect(run.state.newcomers.history.entries.isEmpty)
     say("two", by: ada, topic: "notes")
     change(.remove)
-    #expect(run.state.history.entries.isEmpty && run.state.history.bytes == 0)
+    #expect(run.state.newcomers.history.entries.isEmpty && run.state.newcomers.history.bytes == 0)
   }
 
   @Test func `what comes along is paid for by who comes`() throws {

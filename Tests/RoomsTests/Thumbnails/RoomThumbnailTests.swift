@@ -156,7 +156,7 @@ struct RoomThumbnailTests {
       return KeyFrame(format: .vp8, bytes: bytes, arrival: Instant(nanoseconds: 0))
     })
     let ada = try await server.join("ada")
-    try await ada.offer([.video, .video, .video])
+    _ = try await ada.offer([.video, .video, .video])
     let room = try #require(server.directory.room(of: "r"))
     let published = await room.members[0].published
     for track in published {

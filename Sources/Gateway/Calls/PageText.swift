@@ -5,7 +5,7 @@ internal import HTTPServer
 
 /// Where a page of a list goes on, as `next` and `before` have it: some parts, each on a line of its own. None has the end of a line in
 /// it: they are numbers, ids, and names without control characters.
-enum ListPlace {
+enum PageText {
   static func text(_ parts: [String]) -> String {
     Base64URL.encode(Array(parts.joined(separator: "\n").utf8))
   }
@@ -34,28 +34,28 @@ extension CallDoor {
 }
 
 extension DevicePage.Place {
-  var text: String { ListPlace.text(["\(registered)", id.text]) }
+  var text: String { PageText.text(["\(registered)", id.text]) }
 
   init?(_ text: String) {
-    guard let parts = ListPlace.parts(of: text, 2), let registered = Int64(parts[0]) else { return nil }
+    guard let parts = PageText.parts(of: text, 2), let registered = Int64(parts[0]) else { return nil }
     self.init(registered: registered, id: DeviceID(parts[1]))
   }
 }
 
 extension BlockPage.Place {
-  var text: String { ListPlace.text(["\(time)", person.text]) }
+  var text: String { PageText.text(["\(time)", person.text]) }
 
   init?(_ text: String) {
-    guard let parts = ListPlace.parts(of: text, 2), let time = Int64(parts[0]) else { return nil }
+    guard let parts = PageText.parts(of: text, 2), let time = Int64(parts[0]) else { return nil }
     self.init(time: time, person: PersonID(parts[1]))
   }
 }
 
 extension CallDeliveries.Place {
-  var text: String { ListPlace.text(["\(time)", person.text, device.text, ring.text, kind.rawValue]) }
+  var text: String { PageText.text(["\(time)", person.text, device.text, ring.text, kind.rawValue]) }
 
   init?(_ text: String) {
-    guard let parts = ListPlace.parts(of: text, 5), let time = Int64(parts[0]),
+    guard let parts = PageText.parts(of: text, 5), let time = Int64(parts[0]),
       let ring = CallUUID(parts[3]), let kind = CallDelivery.Kind(rawValue: parts[4])
     else { return nil }
     self.init(
