@@ -37,12 +37,17 @@ extension RoomDirectory {
 
   /// Closes a room: everybody in it learns of it and leaves, and so does who is on the way in. Its name is free at once.
   public func close(room name: String) async throws(AdministrationError) {
+    let isOpen = room(of: name) != nil
     let problem = await overseen { overseer async throws(AdministrationError) in
       try await overseer.willClose(name)
     }
-    guard let (room, isOver) = registry.withRooms({ $0.close(name) }) else { throw problem ?? .unknownRoom }
-    _ = await room.handle(.close(.roomClosed))
-    if isOver { _ = await room.handle(.finish) }
+    if let (room, isOver) = registry.withRooms({ $0.close(name) }) {
+      _ = await room.handle(.close(.roomClosed))
+      if isOver { _ = await room.handle(.finish) }
+    } else if !isOpen {
+      throw problem ?? .unknownRoom
+    }
+    // A room that went meanwhile is closed: that of a call does as the call ends.
     if let problem { throw problem }
   }
 
