@@ -111,7 +111,7 @@ extension CallDesk {
     return try missing.isEmpty ? staleness(of: keys, transaction) : .keyMissing(missing)
   }
 
-  /// With the keys of now of all of whom one was replaced.
+  /// The current keys of everybody who has had a key replaced.
   private func staleness(
     of keys: [WrappedKey], _ transaction: borrowing Transaction
   ) throws(StoreError) -> CallProblem? {

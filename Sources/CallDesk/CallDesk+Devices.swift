@@ -96,7 +96,7 @@ extension CallDesk {
     }
   }
 
-  /// Whom a person has blocked, the last first.
+  /// The people that a person has blocked, most recent first.
   /// - Parameter limit: 1–200.
   public func blocks(
     of person: PersonID, before place: BlockPage.Place? = nil, limit: Int = 200

@@ -40,7 +40,7 @@ public struct CurrentKey: Hashable, Sendable {
   public var keyID: KeyID
 }
 
-/// Keys of one call that somebody brings, all of the same number.
+/// The wrapped keys that one participant uploads for a call, all with the same number.
 struct KeyRound {
   var index: Int64 = 0
   var from: PersonID

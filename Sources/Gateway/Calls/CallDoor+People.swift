@@ -123,7 +123,7 @@ extension CallDoor {
     return answer(RESTList(items: page.people.map(\.text), next: page.next?.text))
   }
 
-  /// For each of those who are to be rung it is looked whom they have blocked, and whether they are busy.
+  /// For each person to be rung this reads their blocks and whether they are busy.
   func pay(for people: [PersonID], _ call: CallRequest) throws(RESTProblem) {
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.namedForNothing) { return }
