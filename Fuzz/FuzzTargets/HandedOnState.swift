@@ -25,7 +25,9 @@ import Transport
 /// An event of a room, or an invitation, from a journal's row: refused, or one that is written as it was read.
 @Sendable func fuzzRecord(_ input: UnsafeRawBufferPointer) {
   if let row = try? Invitation.rewritten(Array(input)) {
-    guard let again = try? Invitation.rewritten(row) else { return check(false, "a row of one's own is read") }
+    guard let again = try? Invitation.rewritten(row) else {
+      return check(false, "a row of one's own is read")
+    }
     check(again == row, "and written alike")
   }
   guard let row = try? RoomEvent.rewritten(Array(input)) else { return }

@@ -600,6 +600,8 @@
 
     /// Thumbnails of a track are taken as often as they are asked for.
     case thumbnailsAsAsked = "thumbnails-as-asked"
+    /// One room may have all thumbnails that are under way at the same time.
+    case thumbnailsOfOne = "thumbnails-of-one"
     /// A thumbnail is taken of a track that is encrypted.
     case thumbnailOfEncrypted = "thumbnail-of-encrypted"
     /// A thumbnail is given without a word to the room.
@@ -617,6 +619,8 @@
     case waitersKnown = "waiters-known"
     /// One whose identity is in needn't wait, and gets into a locked room.
     case admissionByName = "admission-by-name"
+    /// What one asks right behind `joined` who was let in is refused.
+    case earlyRefused = "early-refused"
     /// Who is refused may come again by the same token.
     case refusedUnforbidden = "refused-unforbidden"
     /// What was said before is given also to those who may not subscribe.

@@ -5,11 +5,7 @@ import os
 import re
 
 from harness.administration import NOTICE, administer, room_of, row_of
-from harness.chromium import Chromium
-from harness.evidence import kept_on_failure
-from harness.firefox import Firefox
-from harness.person import TABS, Person
-from harness.server import Server
+from harness.person import Person
 
 PEOPLE = "[...document.querySelectorAll('#people > li')].map((row) => row.querySelector('.name').textContent)"
 EVENTS = "[...document.querySelectorAll('#events li span')].map((each) => each.textContent)"
@@ -17,13 +13,16 @@ LOADS = "[...document.querySelectorAll('.worker-load')].map((each) => each.textC
 # Of the charts that are open: what each is to those who don't see it, and from how many readings its first line is made.
 CHARTS = """[...document.querySelectorAll('#people .closer .explained')].map((each) => [each.querySelector('svg').getAttribute('aria-label'),
   (each.querySelector('path').getAttribute('d') ?? '').split('L').length])"""
-# Of a picture that is shown: its size, and how far apart the lightest and the darkest of its pixels are.
+# Of a picture that is shown: its size, how light the lightest of its pixels is, and how many there are that nothing was drawn on.
 PICTURE = """
 const canvas = document.querySelector('.picture:not([hidden]) canvas');
 const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
-const lights = [];
-for (let place = 0; place < data.length; place += 4 * 97) lights.push(data[place] + data[place + 1] + data[place + 2]);
-return [canvas.width, canvas.height, Math.max(...lights) - Math.min(...lights), canvas.getAttribute('aria-label')];
+let [light, bare] = [0, 0];
+for (let place = 0; place < data.length; place += 4) {
+  light = Math.max(light, data[place] + data[place + 1] + data[place + 2]);
+  if (data[place + 3] < 255) bare += 1;
+}
+return [canvas.width, canvas.height, light, bare, canvas.getAttribute('aria-label')];
 """
 EDGES = """[...document.querySelectorAll('.plain, input:not([type=checkbox]), select, .card, .mark')].filter((each) => each.checkVisibility()
   && getComputedStyle(each).borderTopWidth === '0px').map(({ id, className }) => id || className)"""
@@ -52,9 +51,9 @@ async def _header(report, admin, browser, room):
 async def _people(report, admin, browser):
     camera = ("[...(%s).querySelectorAll('.tracks li')].find((each) => each.querySelector('.kind').textContent === 'Camera')"
               ".querySelector('.about').textContent") % row_of("Ada")
-    seen = await admin.until(rf"((text) => /×\d+ · \d+\/s · .*bit\/s/.test(text) && text)({camera})", 30)
-    figures = await admin.until(f"((row) => ['received', 'sent', 'loss', 'round-trip'].map((each) => row.querySelector(`.${{each}}`).textContent))"
-                                f"({row_of('Ada')})")
+    seen = await admin.until(rf"((text) => /×\d+ · [\d.]+\/s · .*bit\/s/.test(text) && text)({camera})", 30)
+    figures = await admin.until("((words) => words.every((each) => /\\d/.test(each)) && words)(['received', 'sent', 'loss', 'round-trip']"
+                                f".map((each) => ({row_of('Ada')}).querySelector(`.${{each}}`).textContent))", 30)
     await admin.until(f"!({row_of('Ada')}).querySelector('.speaks').hidden || !({row_of('Bob')}).querySelector('.speaks').hidden")
     return report.row(f"/admin, {browser}: how participants do", "codec, size, rates, loss, round trip; who speaks",
                       f"{seen} / {', '.join(figures)}", "VP8" in seen and all("bit/s" in each for each in figures[:2])
@@ -134,7 +133,7 @@ async def _pictures(report, admin, ada, browser):
         return report.row(f"/admin, {browser}: a picture of a camera", "this browser has no decoder, and says so", f"“{said}”",
                           "can't decode pictures here" in said)
     await admin.until("!!document.querySelector('.picture:not([hidden]) canvas')")
-    width, height, span, label = await admin.tab.evaluate(PICTURE)
+    width, height, light, bare, label = await admin.tab.evaluate(PICTURE)
     await ada.until("window.taken.join() === 'camera'")
     [event] = await admin.until(f"({EVENTS}).length === 1 && {EVENTS}")
     # Of two at once one is refused.
@@ -145,8 +144,8 @@ async def _pictures(report, admin, ada, browser):
     await admin.tab.press("Enter")
     await admin.until(f"!document.querySelector('.picture:not([hidden])') && document.activeElement === {look}")
     return report.row(f"/admin, {browser}: a picture of a camera", "decoded here; heard of there and in the events; not twice at once",
-                      f"{width}×{height}, {span} / {label} / {event} / “{again}”",
-                      width >= 160 and height >= 90 and span > 100 and "Ada’s camera" in label
+                      f"{width}×{height}, {light}, {bare} / {label} / {event} / “{again}”",
+                      width >= 160 and height >= 90 and light > 100 and bare == 0 and "Ada’s camera" in label
                       and event.startswith("An administrator looked at a picture of Ada") and "two seconds" in again)
 
 
@@ -190,10 +189,6 @@ async def _look(report, options, server, browser, other):
     return holds
 
 
-async def run(report, options):
-    async with Server(options.roost) as server, Chromium() as chromium, Firefox() as firefox:
-        async with kept_on_failure(report, options.evidence, TABS, (server.process,)):
-            holds = await _look(report, options, server, chromium, firefox)
-            holds &= await _look(report, options, server, firefox, chromium)
-            server.process.require_running()
-            return holds
+async def meet(report, options, server, chromium, firefox):
+    holds = await _look(report, options, server, chromium, firefox)
+    return holds & await _look(report, options, server, firefox, chromium)

@@ -4,11 +4,8 @@ import asyncio
 
 from harness import rest
 from harness.administration import NOTICE, administer, row_of
-from harness.chromium import Chromium
-from harness.evidence import kept_on_failure
-from harness.firefox import Firefox
-from harness.person import IN_CALL, TABS, Person
-from harness.server import Server
+from harness.person import IN_CALL, Person
+from page_talk import VOICE
 
 SAID = "document.getElementById('status').textContent"
 BLOCKED = "'blocked' in document.getElementById('microphone').dataset"
@@ -94,7 +91,7 @@ async def _waiting(report, options, server, room, admin, other, browser):
     rest.change(server, options.roost, room, admission=True)
     people = []
     for name in ("Eve", "Mallory"):
-        people.append(await Person.arrive(other, server, room, name, identity=name.lower()))
+        people.append(await Person.arrive(other, server, room, name, identity=name.lower(), publish=0))
         await people[-1].click("join-button")
         await people[-1].until("document.body.dataset.view === 'waiting'")
     eve, mallory = people
@@ -125,7 +122,7 @@ async def _close(report, room, admin, ada, browser):
     await _point(admin, "document.getElementById('close')")
     await admin.until("document.getElementById('question').open")
     await _point(admin, "document.getElementById('question-yes')")
-    said = await ada.until(NOTICE)
+    said = await ada.until(f"String({NOTICE}).includes('ended') && {NOTICE}")
     about = await admin.until("((text) => text.includes('ended') && text)(document.getElementById('room-about').textContent)")
     disabled, focus, complaints = await admin.tab.evaluate("""return [
       ['mute-all', 'lock', 'close'].every((id) => document.getElementById(id).disabled), document.activeElement.id, window.complaints]""")
@@ -135,9 +132,9 @@ async def _close(report, room, admin, ada, browser):
 
 
 async def _run(report, options, server, browser, other):
-    name, room = browser.name, f"own-{browser.name}"
-    ada = await Person.join(other, server, room, "Ada", identity="ada")
-    bob = await Person.join(browser, server, room, "Bob", identity="bob")
+    name, room = browser.name, f"run-{browser.name}"
+    ada = await Person.join(other, server, room, "Ada", VOICE, identity="ada")
+    bob = await Person.join(browser, server, room, "Bob", VOICE, identity="bob")
     await bob.sees_picture("Ada")
     admin = await administer(options, server, browser, room)
     holds = await _mute_all(report, admin, ada, bob, name)
@@ -150,10 +147,5 @@ async def _run(report, options, server, browser, other):
     return holds
 
 
-async def run(report, options):
-    async with Server(options.roost) as server, Chromium() as chromium, Firefox() as firefox:
-        async with kept_on_failure(report, options.evidence, TABS, (server.process,)):
-            holds = await _run(report, options, server, chromium, firefox)
-            holds &= await _run(report, options, server, firefox, chromium)
-            server.process.require_running()
-            return holds
+async def meet(report, options, server, chromium, firefox):
+    return all(await asyncio.gather(_run(report, options, server, chromium, firefox), _run(report, options, server, firefox, chromium)))

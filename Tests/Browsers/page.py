@@ -1,6 +1,5 @@
 """The server's own page as people use it: by keyboard, with names and marks, on a phone's width."""
 
-import json
 import os
 
 from harness import namespace
@@ -10,6 +9,7 @@ from harness.firefox import Firefox
 from harness.guests import guests
 from harness.person import IN_CALL, TABS, Person, new_tab
 from harness.server import Server
+from page_invite import on_the_network
 
 HOSTILE = '<img src=x onerror="window.complaints.push(1)">'
 
@@ -122,7 +122,7 @@ PALE = """(() => {
 })()"""
 
 
-async def _narrow(report, server, browser, people, binary):
+async def _narrow(report, server, browser, people):
     """On a phone nothing is cut off, nothing scrolls sideways, and everything is large enough for a finger."""
     room = f"page-narrow-{browser.name}"
     phone = await Person.arrive(browser, server, room, "Phone")
@@ -132,7 +132,7 @@ async def _narrow(report, server, browser, people, binary):
     await phone.click("join-button")
     await phone.until(IN_CALL)
     longest = "Wolfeschlegelsteinhausenbergerdorff" * 3 + "و" * 11  # 127 bytes
-    async with guests(server, binary, room, [longest, *(f"Person {number}" for number in range(2, people))]):
+    async with guests(server, room, [longest, *(f"Person {number}" for number in range(2, people))]):
         await phone.until(f"document.querySelectorAll('.tile').length === {people}")
         outside, more = await phone.tab.evaluate(f"""
           const small = {SMALL};
@@ -275,8 +275,9 @@ async def _by_https(report, options, chromium):
         is_secure = await people[0].tab.evaluate("return window.isSecureContext")
         for person in people:
             await person.leave()
+        holds = await on_the_network(report, server, chromium)
         server.process.require_running()
-    return report.row("page, by https with --lan", "two see each other", f"secure context: {is_secure}", is_secure)
+    return holds & report.row("page, by https with --lan", "two see each other", f"secure context: {is_secure}", is_secure)
 
 
 async def run(report, options):
@@ -292,7 +293,7 @@ async def run(report, options):
             holds &= await _two_people(report, server, chromium, firefox)
             holds &= await _two_people(report, server, firefox, chromium)
             for browser in (chromium, firefox):
-                holds &= await _narrow(report, server, browser, 9, options.roost)
+                holds &= await _narrow(report, server, browser, 9)
             for browser in (chromium, firefox):
                 holds &= await _reachable(report, server, browser)
             holds &= await _accessible(report, server, chromium)

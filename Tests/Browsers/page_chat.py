@@ -2,17 +2,12 @@
 
 import asyncio
 import base64
-import contextlib
 import os
 import sys
 import urllib.parse
 
 from harness import rest
-from harness.chromium import Chromium
-from harness.evidence import kept_on_failure
-from harness.firefox import Firefox
-from harness.person import IN_CALL, TABS, Person, new_tab
-from harness.server import Server
+from harness.person import IN_CALL, Person, new_tab
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../Server"))
 from signaller import hear, joined, say  # noqa: E402 (shared with the tests of the server)
@@ -30,6 +25,8 @@ MARK = "!tile.querySelector('.hand-mark').hidden"
 ROW = "[...document.querySelectorAll('#side-people li')].find((row) => row.querySelector('.name')?.textContent === '%s')"
 # What is no link, what is, and what would turn the rest of the page around.
 HOSTILE = "<b>bold</b> <img src=x onerror=alert(1)> javascript:alert(1) https://a.example/b?c=1, \u202eback"
+# Who sends no picture, since none is looked at here.
+SOUND_ALONE = "localStorage.setItem('roost', JSON.stringify({ wantsCamera: false }));"
 # The longest time between two frames while something happens, and what is asked of the page meanwhile.
 FRAMES = """
 window.longest = 0;
@@ -48,7 +45,7 @@ async def _invited(options, browser, server, room, name, *flags):
     token = await asyncio.to_thread(rest.token, options.roost, "--room", room, "--identity", name.lower(), "--name", name, *flags)
     tab = await new_tab(browser)
     await tab.resize(1280, 800)
-    await tab.open(f"{server.ORIGIN}/?{urllib.parse.urlencode({'room': room, 'autojoin': 1})}#token={token}")
+    await tab.open(f"{server.ORIGIN}/?{urllib.parse.urlencode({'room': room, 'publish': 0, 'autojoin': 1})}#token={token}")
     return Person(tab, name)
 
 
@@ -286,8 +283,8 @@ async def _call(report, options, server, browser, other):
     ada = await _invited(options, browser, server, room, "Ada", "--admin")
     await ada.until(IN_CALL)
     await asyncio.to_thread(rest.change, server, options.roost, room, dataHistory={"topics": ["chat"], "max": 50, "seconds": 600})
-    bob = await Person.join(other, server, room, "Bob", identity="bob")
-    await ada.sees_picture("Bob")
+    bob = await Person.join(other, server, room, "Bob", SOUND_ALONE, identity="bob")
+    await ada.sees("Bob", "tile.querySelector('.microphone-mark').hidden")
     name = browser.name
     holds = await _written(report, ada, bob, name)
     holds &= await _recalled(report, server, options, browser, room, ada)
@@ -304,12 +301,5 @@ async def _call(report, options, server, browser, other):
     return holds & report.row(f"page, {name}: policy and scripts meanwhile", "no complaint", sum(complaints, []) or "none", complaints == [[], []])
 
 
-async def run(report, options):
-    async with contextlib.AsyncExitStack() as stack:
-        server, chromium, firefox = [await stack.enter_async_context(each)
-                                     for each in (Server(options.roost), Chromium(), Firefox())]
-        await stack.enter_async_context(kept_on_failure(report, options.evidence, TABS, (server.process,)))
-        holds = await _call(report, options, server, chromium, firefox)
-        holds &= await _call(report, options, server, firefox, chromium)
-        server.process.require_running()
-        return holds
+async def meet(report, options, server, chromium, firefox):
+    return all(await asyncio.gather(_call(report, options, server, chromium, firefox), _call(report, options, server, firefox, chromium)))

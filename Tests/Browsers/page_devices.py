@@ -3,11 +3,7 @@
 import asyncio
 import json
 
-from harness.chromium import Chromium
-from harness.evidence import kept_on_failure
-from harness.firefox import Firefox
-from harness.person import IN_CALL, TABS, Person
-from harness.server import Server
+from harness.person import IN_CALL, Person
 
 # Two cameras that see nothing but red and nothing but blue, and two microphones, any of which can be pulled out; and a
 # count of the offers that are sent.
@@ -232,12 +228,9 @@ async def _call(report, server, browser, other):
     return holds
 
 
-async def run(report, options):
-    async with Server(options.roost) as server, Chromium() as chromium, Firefox() as firefox:
-        async with kept_on_failure(report, options.evidence, TABS, (server.process,)):
-            holds = True
-            for one, other in ((chromium, firefox), (firefox, chromium)):
-                holds &= await _call(report, server, one, other)
-            holds &= await _speaker(report, server, chromium)
-            server.process.require_running()
-            return holds
+async def meet(report, options, server, chromium, firefox):
+    holds = True
+    for one, other in ((chromium, firefox), (firefox, chromium)):
+        holds &= await _call(report, server, one, other)
+    holds &= await _speaker(report, server, chromium)
+    return holds

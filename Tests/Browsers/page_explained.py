@@ -3,12 +3,8 @@
 import json
 import os
 
-from harness.chromium import Chromium
-from harness.evidence import kept_on_failure
-from harness.firefox import Firefox
-from harness.person import TABS, Person, new_tab
+from harness.person import Person, new_tab
 from harness.rest import token
-from harness.server import Server
 
 FIGURES = "document.querySelectorAll('.explained').length"
 # Of the first figure: the title, the reason, what the chart is to those who don't see it, whether its lines go on, and the figures below.
@@ -91,8 +87,6 @@ async def _picture(options, person, name):
         await person.tab.screenshot(os.path.join(options.evidence, f"{name}.png"))
 
 
-async def run(report, options):
-    async with Server(options.roost) as server, Chromium() as chromium, Firefox() as firefox:
-        async with kept_on_failure(report, options.evidence, TABS, (server.process,)):
-            holds = await _call(report, options, server, chromium, firefox)
-            return await _call(report, options, server, firefox, chromium) and holds
+async def meet(report, options, server, chromium, firefox):
+    holds = await _call(report, options, server, chromium, firefox)
+    return await _call(report, options, server, firefox, chromium) and holds

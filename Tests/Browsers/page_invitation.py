@@ -10,6 +10,7 @@ from harness.firefox import Firefox
 from harness.person import IN_CALL, TABS, Person, new_tab
 from harness.remote import RemoteError
 from harness.server import Server
+from page_accessible import Look
 
 KEYS = "ourkey:a secret of at least thirty-two bytes"
 VIEW = "document.body.dataset.view"
@@ -98,9 +99,21 @@ async def _invited(report, options, server, browser):
                               f"“{said}”", "token" not in stored and said == "You left the call" and "invitation" in text)
 
 
+async def _looked_at(report, server, browser):
+    """What those see who have no invitation, by axe-core."""
+    look = Look()
+    eve = Person(await new_tab(browser), "Eve")
+    await eve.tab.open(server.ORIGIN)
+    await eve.until(f"{VIEW} === 'uninvited'")
+    await look.at(eve, "without an invitation")
+    await eve.leave()
+    return look.report(report, "page, without an invitation")
+
+
 async def run(report, options):
     async with Server(options.roost, keys=KEYS) as server, Chromium() as chromium, Firefox() as firefox:
         async with kept_on_failure(report, options.evidence, TABS, (server.process,)):
             holds = all(await asyncio.gather(*(_invited(report, options, server, browser) for browser in (chromium, firefox))))
+            holds &= await _looked_at(report, server, chromium)
             server.process.require_running()
             return holds

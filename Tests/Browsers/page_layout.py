@@ -3,12 +3,8 @@
 import asyncio
 import json
 
-from harness.chromium import Chromium
-from harness.evidence import kept_on_failure
-from harness.firefox import Firefox
 from harness.guests import guests
-from harness.person import IN_CALL, TABS, Person
-from harness.server import Server
+from harness.person import IN_CALL, Person
 
 # Where tiles belong, by name: what moves is on its way there.
 SIZES = """Object.fromEntries([...document.querySelectorAll('.tile')].filter((tile) => !tile.hidden).map((tile) =>
@@ -20,8 +16,8 @@ SHOWN = "[...document.querySelectorAll('.tile:not([hidden]) .tile-name')].map((e
 ITEM = "[...document.querySelectorAll('#view-menu [role^=menuitem]')].find((item) => item.innerText.trim() === %s)"
 CHECKED = f"({ITEM})?.ariaChecked"
 PAGES = "!document.querySelector('.pager').hidden && document.querySelector('.pager span').textContent"
-# A microphone that keeps still, so that its owner stays where the page puts them.
-SILENT = "localStorage.setItem('roost', JSON.stringify({ wantsMicrophone: false, ...JSON.parse(localStorage.getItem('roost')) }));"
+# Who looks needs no camera.
+UNSEEN = "localStorage.setItem('roost', JSON.stringify({ wantsCamera: false, ...JSON.parse(localStorage.getItem('roost')) }));"
 # Without a screen of its own a browser has none to fill: what is asked of it counts.
 WHOLE = """
 window.filled = [];
@@ -72,11 +68,6 @@ async def _centre(person, element):
     return await person.tab.evaluate(f"{SETTLE} return {CENTRE % element}")
 
 
-async def _complete(person):
-    """What a call needs is fetched once it shows."""
-    await person.until("document.body.dataset.complete !== undefined")
-
-
 async def _pick(person, words):
     """By pointer: the menu is opened, and what is called so pressed."""
     await person.tab.point_click(*await _centre(person, "document.getElementById('view')"))
@@ -114,56 +105,40 @@ BESIDE = """(([large, ...rest]) => rest.every(({ left }) => left >= large.right)
 ABOVE = BESIDE.replace("left }) => left", "top }) => top").replace("large.right", "large.bottom")
 
 
-async def _layouts(report, server, binary, browser):
+async def _again(person, server, room):
+    """Loads the page again and is in the call again."""
+    await person.tab.open(f"{server.ORIGIN}/?room={room}&name=Ada&autojoin=1")
+    await person.until(IN_CALL)
+
+
+async def _layouts(report, server, browser, room, person):
     """Three layouts, by key, by pointer and by the menu's keys; the last one is there the next time."""
-    room = f"layout-{browser.name}"
-    person = await Person.join(browser, server, room, "Ada")
-    await _complete(person)
-    async with guests(server, binary, room, ["Bob", "Cid", "Dan"]):
-        await _sizes(person, f"{ALIKE} && 'Dan' in sizes")
-        said = []
-        for holds, shape in ((_one_large("Bob"), ABOVE), (_one_large("Bob"), BESIDE), (ALIKE, "true")):
-            await person.tab.press("l")
-            await _sizes(person, holds)
-            said.append(await person.until(f"{SETTLE.rstrip(';')}, {shape} && {SAID}"))
-        holds = report.row(f"page, {browser.name}: layouts by key", "one large above the others, one beside them, all alike, each announced",
-                           ", ".join(said), said == ["Layout: Speaker", "Layout: Sidebar", "Layout: Grid"])
-        await _pick(person, "Sidebar")
-        await _sizes(person, _one_large("Bob"))
-        await _pick_by_keys(person, "Speaker")
-        await person.until(f"{SETTLE.rstrip(';')}, {ABOVE}")
-        await person.click("view")
-        checked = [await person.tab.evaluate(f"return {CHECKED % json.dumps(words)}") for words in ("Grid", "Speaker", "Sidebar")]
-        await person.tab.press("Escape")
-        await person.tab.open(f"{server.ORIGIN}/?room={room}&name=Ada&autojoin=1")
-        await person.until(IN_CALL)
-        await _sizes(person, _one_large("Bob"))
-        holds &= report.row(f"page, {browser.name}: layouts by pointer and by the menu's keys", "chosen, marked, and there after a reload",
-                            checked, checked == ["false", "true", "false"])
-    await person.leave()
-    return holds
+    await _sizes(person, f"{ALIKE} && 'Dan' in sizes")
+    said = []
+    await person.tab.evaluate("document.getElementById('call').focus()")
+    for holds, shape in ((_one_large("Bob"), ABOVE), (_one_large("Bob"), BESIDE), (ALIKE, "true")):
+        await person.tab.press("l")
+        await _sizes(person, holds)
+        said.append(await person.until(f"{SETTLE.rstrip(';')}, {shape} && {SAID}"))
+    holds = report.row(f"page, {browser.name}: layouts by key", "one large above the others, one beside them, all alike, each announced",
+                       ", ".join(said), said == ["Layout: Speaker", "Layout: Sidebar", "Layout: Grid"])
+    await _pick(person, "Sidebar")
+    await _sizes(person, _one_large("Bob"))
+    await _pick_by_keys(person, "Speaker")
+    await person.until(f"{SETTLE.rstrip(';')}, {ABOVE}")
+    await person.click("view")
+    checked = [await person.tab.evaluate(f"return {CHECKED % json.dumps(words)}") for words in ("Grid", "Speaker", "Sidebar")]
+    await person.tab.press("Escape")
+    await _again(person, server, room)
+    await _sizes(person, _one_large("Bob"))
+    await _pick(person, "Grid")
+    await _sizes(person, ALIKE)
+    return holds & report.row(f"page, {browser.name}: layouts by pointer and by the menu's keys", "chosen, marked, and there after a reload",
+                              checked, checked == ["false", "true", "false"])
 
 
-async def _speaker(report, server, binary, browser, other):
-    """Who speaks is large, and not who came first."""
-    room = f"speaks-{browser.name}"
-    ada = await Person.join(browser, server, room, "Ada", SILENT)
-    await _complete(ada)
-    async with guests(server, binary, room, ["Cid"]):
-        await ada.sees("Cid")
-        await ada.tab.press("l")
-        bob = await Person.join(other, server, room, "Bob")
-        await _sizes(ada, _one_large("Bob"))
-        await bob.leave()
-    await ada.leave()
-    return report.row(f"page, {browser.name}: in the layout of speakers", "who speaks is large", "so", True)
-
-
-async def _pins(report, server, binary, browser):
-    room = f"pins-{browser.name}"
-    person = await Person.join(browser, server, room, "Ada")
-    await _complete(person)
-    async with guests(server, binary, room, ["Bob", "Cid", "Dan", "Eve"]):
+async def _pins(report, server, browser, room, person):
+    async with guests(server, room, ["Eve"], first=4):
         await _sizes(person, f"{ALIKE} && 'Eve' in sizes")
         large = "Object.keys(sizes).filter((name) => sizes[name] > 3 * Math.min(...Object.values(sizes))).sort().join() === '%s'"
         await person.tab.double_click(*await _centre(person, person.tile("Cid")))
@@ -188,7 +163,6 @@ async def _pins(report, server, binary, browser):
         await person.tab.press("Enter")
         await _sizes(person, ALIKE)
         said.append(await person.until(f"{SAID}.includes('no longer') && {SAID}"))
-    await person.leave()
     return holds & report.row(f"page, {browser.name}: pinned by Enter on the tile, unpinned by Tab and Enter", "said by name",
                               f"{label} / {button} / {said[1]}",
                               label.startswith("Dan, pinned") and button == "Pin Dan,true" and said[1] == "Dan is no longer pinned")
@@ -209,146 +183,132 @@ async def _explained(person, name, holds):
     return await person.until(f"((one) => {{ const [reason, width] = one ?? []; return ({holds}) && one; }})({asked})", 25)
 
 
-async def _pages(report, server, binary, browser, other):
+async def _pages(report, server, browser, ada):
     """More people than can be made out: pages by key and by pointer, and nothing is asked for those of another page."""
-    room = f"pages-{browser.name}"
-    ada = await Person.join(browser, server, room, "Ada", SILENT)
-    await _complete(ada)
-    async with guests(server, binary, room, [f"Person {number}" for number in range(40)]):
-        await ada.until("document.querySelectorAll('.tile').length === 41")
-        bob = await Person.join(other, server, room, "Bob", SILENT)
-        await ada.until(f"{PAGES} === 'Page 1 of 2'")
-        await ada.sees("Bob", "tile.hidden")
-        first = await ada.tab.evaluate(f"return {SHOWN}")
-        await ada.until("[...roostPage.room.participants.values()].some((each) => each.name === 'Bob' && each.tracks.length > 0)")
-        reason, _ = await _explained(ada, "Bob", "reason === 'off'")
-        await ada.tab.evaluate("document.getElementById('call').focus()")
-        await ada.tab.press("PageDown")
-        await ada.until(f"{PAGES} === 'Page 2 of 2'")
-        second = await ada.tab.evaluate(f"return {SHOWN}")
-        await ada.sees_picture("Bob")
-        size = f"Math.ceil({ada.tile('Bob')}.clientWidth / 64) * 64"
-        _, width = await _explained(ada, "Bob", f"width === {size}")
-        await ada.tab.press("PageDown")  # there is no third one
-        said = await ada.tab.evaluate(f"return [{PAGES}, {SAID}].join(' / ')")
-        holds = report.row(f"page, {browser.name}: 42 people, by Page down", "each on one page; a picture is asked for on its own page alone",
-                           f"{len(first)} and {len(second)}, Bob: {reason}, then {width} wide; “{said}”",
-                           len(first) + len(second) == 42 and not set(first) & set(second) and said == "Page 2 of 2 / Page 2 of 2")
-        await ada.tab.point_click(*await _centre(ada, "document.querySelector('.pager .before')"))
-        await ada.until(f"{PAGES} === 'Page 1 of 2'")
-        await ada.sees("Bob", "tile.hidden")
-        end = await ada.tab.evaluate("return document.querySelector('.pager .before').ariaDisabled")
-        await ada.tab.evaluate("document.querySelector('.pager .before').focus()")
-        await ada.tab_to(lambda: "document.activeElement.matches('.pager .after')")
-        await ada.tab.press("Enter")
-        await ada.sees("Bob", "!tile.hidden")
-        kept = await ada.tab.evaluate("return document.activeElement.matches('.pager .after')")
-        await bob.leave()
-    await ada.until("document.querySelector('.pager').hidden", 30)
-    await ada.leave()
-    return holds & report.row(f"page, {browser.name}: pages by their buttons", "by pointer and by keyboard, the focus stays, none when all fit",
-                              f"first page: {end}, focus kept: {kept}", end == "true" and kept)
+    await ada.tab.resize(900, 520)
+    await ada.until("document.querySelectorAll('.tile').length === 36")
+    await ada.until(f"{PAGES} === 'Page 1 of 2'")
+    first = await ada.tab.evaluate(f"return {SHOWN}")
+    await ada.tab.evaluate("document.getElementById('call').focus()")
+    await ada.tab.press("PageDown")
+    await ada.until(f"{PAGES} === 'Page 2 of 2'")
+    await ada.sees("Bob", "tile.hidden")
+    second = await ada.tab.evaluate(f"return {SHOWN}")
+    reason, _ = await _explained(ada, "Bob", "reason === 'off'")
+    await ada.tab.press("PageDown")  # there is no third one
+    said = await ada.tab.evaluate(f"return [{PAGES}, {SAID}].join(' / ')")
+    await ada.tab.point_click(*await _centre(ada, "document.querySelector('.pager .before')"))
+    await ada.until(f"{PAGES} === 'Page 1 of 2'")
+    await ada.sees_picture("Bob")
+    size = f"Math.ceil({ada.tile('Bob')}.clientWidth / 64) * 64"
+    _, width = await _explained(ada, "Bob", f"width === {size}")
+    holds = report.row(f"page, {browser.name}: 36 people, by Page down", "each on one page; a picture is asked for on its own page alone",
+                       f"{len(first)} and {len(second)}, Bob: {reason}, then {width} wide; “{said}”",
+                       len(first) + len(second) == 36 and not set(first) & set(second) and said == "Page 2 of 2 / Page 2 of 2")
+    end = await ada.tab.evaluate("return document.querySelector('.pager .before').ariaDisabled")
+    await ada.tab.evaluate("document.querySelector('.pager .before').focus()")
+    await ada.tab_to(lambda: "document.activeElement.matches('.pager .after')")
+    await ada.tab.press("Enter")
+    await ada.sees("Bob", "tile.hidden")
+    kept = await ada.tab.evaluate("return document.activeElement.matches('.pager .after')")
+    holds &= report.row(f"page, {browser.name}: pages by their buttons", "by pointer and by keyboard, the focus stays",
+                        f"first page: {end}, focus kept: {kept}", end == "true" and kept)
+    # As at 200 % zoom, and on a phone.
+    cut = []
+    for width, height in ((640, 400), (390, 844), (844, 390)):
+        await ada.tab.resize(width, height)
+        await ada.until(f"{PAGES}")
+        await ada.click("view")
+        cut += await ada.tab.evaluate(f"{SETTLE} await new Promise((done) => setTimeout(done, 400)); {SETTLE} return {CUT}")
+        await ada.tab.press("Escape")
+    return holds & report.row(f"page, {browser.name}: pages and the menu at 640 × 400, 390 × 844 and 844 × 390", "all inside", cut or "so",
+                              not cut)
 
 
+# What is outside of the window, of tiles and of what is laid over them.
+CUT = """[...document.querySelectorAll('.tile:not([hidden]), .pager, .pager button, #view-menu, #view')]
+  .filter((each) => each.getClientRects().length).map((each) => [each.id || each.className, each.getBoundingClientRect()])
+  .filter(([, box]) => box.left < 0 || box.top < 0 || box.right > innerWidth || box.bottom > innerHeight).map(([name]) => name)"""
 WHERE = """((tile, stage) => [tile.left + tile.right > stage.left + stage.right ? 'right' : 'left',
   tile.top + tile.bottom > stage.top + stage.bottom ? 'bottom' : 'top'].join())
   (document.querySelector('.tile.floating').getBoundingClientRect(), document.getElementById('stage').getBoundingClientRect())"""
 
 
-async def _own(report, server, binary, browser):
+async def _own(report, server, browser, room, person):
     """One's own picture in a call of two: moved by pointer and by arrow keys, kept, hidden and shown."""
-    room = f"own-{browser.name}"
-    person = await Person.join(browser, server, room, "Ada")
-    await _complete(person)
-    async with guests(server, binary, room, ["Bob"]):
-        await person.sees("Ada (you)", "tile.classList.contains('floating')")
-        places = [await person.tab.evaluate(f"{SETTLE} return {WHERE}")]
-        stage = "document.getElementById('stage')"
-        x, y = await _centre(person, stage)
-        await person.tab.drag(await _centre(person, person.tile("Ada (you)")), (x * 0.4, y * 0.4))
-        await person.until(f"{SAID} === 'Your picture is at the top left'")
-        places.append(await person.tab.evaluate(f"{SETTLE} return {WHERE}"))
-        await person.tab.evaluate("document.getElementById('call').focus()")
-        await person.tab_to(lambda: focused_tile("Ada (you)"))
-        for key, words in (("ArrowRight", "top right"), ("ArrowDown", "bottom right"), ("ArrowLeft", "bottom left")):
-            await person.tab.press(key)
-            await person.until(f"{SAID} === 'Your picture is at the {words}'")
-        places.append(await person.tab.evaluate(f"{SETTLE} return {WHERE}"))
-        await person.tab.open(f"{server.ORIGIN}/?room={room}&name=Ada&autojoin=1")
-        await person.until(IN_CALL)
-        await person.sees("Ada (you)", "tile.classList.contains('floating')")
-        places.append(await person.tab.evaluate(f"{SETTLE} return {WHERE}"))
-        holds = report.row(f"page, {browser.name}: one's own picture in a call of two", "moved by pointer and by arrow keys, kept over a reload",
-                           " / ".join(places), places == ["right,bottom", "left,top", "left,bottom", "left,bottom"])
-        await _complete(person)
-        await _pick(person, "Hide my picture")
-        await person.sees("Ada (you)", "tile.hidden")
-        said = await person.until(f"{SAID}.includes('hidden') && {SAID}")
-        await person.click("view")
-        checked = await person.tab.evaluate(f"return {CHECKED % json.dumps('Hide my picture')}")
-        await person.tab.press("Escape")
-        sent = await person.tab.evaluate("return roostPage.room.publications.some(({ source }) => source === 'camera')")
-        await _pick_by_keys(person, "Hide my picture")
-        await person.sees("Ada (you)", "!tile.hidden")
-    await person.leave()
+    await person.sees("Ada (you)", "tile.classList.contains('floating')")
+    places = [await person.tab.evaluate(f"{SETTLE} return {WHERE}")]
+    stage = "document.getElementById('stage')"
+    x, y = await _centre(person, stage)
+    await person.tab.drag(await _centre(person, person.tile("Ada (you)")), (x * 0.4, y * 0.4))
+    await person.until(f"{SAID} === 'Your picture is at the top left'")
+    places.append(await person.tab.evaluate(f"{SETTLE} return {WHERE}"))
+    await person.tab.evaluate("document.getElementById('call').focus()")
+    await person.tab_to(lambda: focused_tile("Ada (you)"))
+    for key, words in (("ArrowRight", "top right"), ("ArrowDown", "bottom right"), ("ArrowLeft", "bottom left")):
+        await person.tab.press(key)
+        await person.until(f"{SAID} === 'Your picture is at the {words}'")
+    places.append(await person.tab.evaluate(f"{SETTLE} return {WHERE}"))
+    await _again(person, server, room)
+    await person.sees("Ada (you)", "tile.classList.contains('floating')")
+    places.append(await person.tab.evaluate(f"{SETTLE} return {WHERE}"))
+    holds = report.row(f"page, {browser.name}: one's own picture in a call of two", "moved by pointer and by arrow keys, kept over a reload",
+                       " / ".join(places), places == ["right,bottom", "left,top", "left,bottom", "left,bottom"])
+    await _pick(person, "Hide my picture")
+    await person.sees("Ada (you)", "tile.hidden")
+    said = await person.until(f"{SAID}.includes('hidden') && {SAID}")
+    await person.click("view")
+    checked = await person.tab.evaluate(f"return {CHECKED % json.dumps('Hide my picture')}")
+    await person.tab.press("Escape")
+    sent = await person.tab.evaluate("return roostPage.room.publications.some(({ source }) => source === 'camera')")
+    await _pick_by_keys(person, "Hide my picture")
+    await person.sees("Ada (you)", "!tile.hidden")
     return holds & report.row(f"page, {browser.name}: one's own picture hidden by pointer, shown by keyboard",
                               "said that others still see it, and sent", f"{said} {checked}, sent: {sent}",
                               "Others still see you" in said and checked == "true" and sent)
 
 
-async def _screen(report, server, binary, browser):
+async def _screen(report, browser, person):
     """One's own screen: a card by which it is stopped, and no picture of itself."""
-    room = f"screen-{browser.name}"
-    person = await Person.join(browser, server, room, "Ada", browser.SCREEN)
-    await _complete(person)
     stop = f"{person.tile('Your screen')}.querySelector('.stop-sharing')"
     gone = []
-    async with guests(server, binary, room, ["Bob"]):
-        await person.sees("Bob")
-        for way in ("pointer", "keyboard"):
-            await person.tab.evaluate("document.getElementById('call').focus()")
-            await person.click("screen")
-            await person.sees("Your screen")
-            plays = await person.tab.evaluate(f"return {person.tile('Your screen')}.querySelector('video').srcObject !== null")
-            text = await person.tab.evaluate(f"return {person.tile('Your screen')}.querySelector('.sharing').innerText")
-            await person.until("roostPage.room.publications.some(({ source, id }) => source === 'screen_share' && id)")
-            if way == "pointer":
-                await person.tab.point_click(*await _centre(person, stop))
-            else:
-                await person.tab_to(lambda: f"document.activeElement === {stop}")
-                await person.tab.press("Enter")
-            await person.sees_no("Your screen")
-            gone.append(await person.until("!roostPage.room.publications.some(({ source }) => source === 'screen_share') "
-                                           "&& [document.getElementById('screen').ariaPressed, document.activeElement.id].join()"))
-    await person.leave()
+    for way in ("pointer", "keyboard"):
+        await person.tab.evaluate("document.getElementById('call').focus()")
+        await person.click("screen")
+        await person.sees("Your screen")
+        plays = await person.tab.evaluate(f"return {person.tile('Your screen')}.querySelector('video').srcObject !== null")
+        text = await person.tab.evaluate(f"return {person.tile('Your screen')}.querySelector('.sharing').innerText")
+        await person.until("roostPage.room.publications.some(({ source, id }) => source === 'screen_share' && id)")
+        if way == "pointer":
+            await person.tab.point_click(*await _centre(person, stop))
+        else:
+            await person.tab_to(lambda: f"document.activeElement === {stop}")
+            await person.tab.press("Enter")
+        await person.sees_no("Your screen")
+        gone.append(await person.until("!roostPage.room.publications.some(({ source }) => source === 'screen_share') "
+                                       "&& [document.getElementById('screen').ariaPressed, document.activeElement.id].join()"))
     return report.row(f"page, {browser.name}: one's own screen, stopped by pointer and by keyboard",
                       "a card without a picture; the focus goes on", f"“{text}” {gone}",
                       not plays and "You're sharing your screen" in text and "Stop sharing" in text and gone == ["false,screen", "false,screen"])
 
 
-async def _whole(report, server, browser):
-    person = await Person.join(browser, server, f"whole-{browser.name}", "Ada", WHOLE)
-    await _complete(person)
+async def _whole(report, browser, person):
+    await person.tab.evaluate("document.getElementById('call').focus()")
     await person.tab.press("f")
     await person.until("window.filled.length === 1")
     await _pick(person, "Full screen")
     await person.until("window.filled.length === 2")
     await _pick_by_keys(person, "Full screen")
-    filled = await person.until("window.filled.length === 3 && window.filled")
+    await person.until("window.filled.length === 3")
     await person.click("leave")
     filled = await person.until("window.filled.length === 4 && window.filled")
-    await person.leave()
     return report.row(f"page, {browser.name}: full screen by key, by pointer, by the menu's keys, and at the end of the call",
                       "all of the page, so that what is said is seen", " ".join(filled), filled == ["html", "none", "html", "none"])
 
 
-async def _outside(report, server, browser, other):
+async def _outside(report, browser, ada):
     """A window above all others: who matters most, with controls, also while the page itself isn't seen."""
-    room = f"outside-{browser.name}"
-    bob = await Person.join(other, server, room, "Bob")
-    ada = await Person.join(browser, server, room, "Ada", OUTSIDE)
-    await _complete(ada)
-    await ada.sees_picture("Bob")
+    await ada.tab.evaluate(OUTSIDE)
     await _pick_by_keys(ada, "Picture in picture")
     await ada.until("window.outside?.document.querySelector('video')?.videoWidth > 0")
     name = await ada.until("window.outside.document.querySelector('.outside-name').textContent")
@@ -363,86 +323,63 @@ async def _outside(report, server, browser, other):
     await ada.until("window.outside === null")
     left = await ada.tab.evaluate("return document.querySelectorAll('iframe').length")
     complaints = await ada.tab.evaluate("return window.complaints")
-    await ada.leave()
     holds = report.row(f"page, {browser.name}: picture in picture by the menu, mute there, the page in the background",
                        "the other, its name, controls that follow; asked for in that size", f"{name}, {muted}, complaints: {complaints or 'none'}",
                        name == "Bob" and muted == "Microphone,false" and left == 0 and complaints == [])
     # Where there is a window for a picture alone; and where there is neither.
-    ada = await Person.join(browser, server, room, "Ada", PICTURE)
-    await _complete(ada)
-    await ada.sees_picture("Bob")
+    await ada.tab.evaluate(PICTURE)
     await _pick(ada, "Picture in picture")
     plays = await ada.until(f"window.floating && window.floating.srcObject === {ada.tile('Bob')}.querySelector('video').srcObject "
                             "&& window.floating.muted")
     await _pick_by_keys(ada, "Picture in picture")
     await ada.until("window.floating === null")
-    await ada.leave()
-    ada = await Person.join(browser, server, room, "Ada", NEITHER)
-    await _complete(ada)
+    await ada.tab.evaluate(NEITHER)
     await ada.click("view")
     offered = await ada.tab.evaluate(f"return Boolean({ITEM % json.dumps('Picture in picture')})")
-    for person in (ada, bob):
-        await person.leave()
+    await ada.tab.press("Escape")
     return holds & report.row(f"page, {browser.name}: picture in picture by the video's own, and where there is none",
                               "without its sound; not offered", f"{plays}, {offered}", plays and not offered)
 
 
-# What is outside of the window, of tiles and of what is laid over them.
-CUT = """[...document.querySelectorAll('.tile:not([hidden]), .pager, .pager button, #view-menu, #view')]
-  .filter((each) => each.getClientRects().length).map((each) => [each.id || each.className, each.getBoundingClientRect()])
-  .filter(([, box]) => box.left < 0 || box.top < 0 || box.right > innerWidth || box.bottom > innerHeight).map(([name]) => name)"""
-
-
-async def _hard(report, server, binary, browser):
-    """As at 200 % zoom, and written from right to left."""
-    room = f"hard-{browser.name}"
-    person = await Person.join(browser, server, room, "Ada")
-    await _complete(person)
-    cut = []
-    async with guests(server, binary, room, [f"Person {number}" for number in range(40)]):
-        for width, height in ((640, 400), (390, 844), (844, 390)):
-            await person.tab.resize(width, height)
-            await person.until(f"document.querySelectorAll('.tile').length === 41 && {PAGES}")
-            await person.click("view")
-            cut += await person.tab.evaluate(f"{SETTLE} await new Promise((done) => setTimeout(done, 400)); {SETTLE} return {CUT}")
-            await person.tab.press("Escape")
+async def _alone(report, server, browser):
+    """What needs no other browser: one call in which more and more people come."""
+    room = f"layout-{browser.name}"
+    person = await Person.join(browser, server, room, "Ada", WHOLE + browser.SCREEN)
+    async with guests(server, room, ["Bob"], first=1):
+        holds = await _own(report, server, browser, room, person)
+        holds &= await _screen(report, browser, person)
+        async with guests(server, room, ["Cid", "Dan"], first=2):
+            holds &= await _layouts(report, server, browser, room, person)
+            holds &= await _pins(report, server, browser, room, person)
+            holds &= await _whole(report, browser, person)
     await person.leave()
-    holds = report.row(f"page, {browser.name}: pages and the menu at 640 × 400, 390 × 844 and 844 × 390", "all inside", cut or "so", not cut)
-    person = await Person.join(browser, server, f"{room}-rtl", "Ada", lang="x-rtl")
-    await _complete(person)
-    async with guests(server, binary, f"{room}-rtl", ["Bob"]):
-        await person.until("document.querySelector('.tile.floating')")
-        corner = await person.tab.evaluate(f"{SETTLE} return {WHERE}")
-        await person.tab.press("l")
-        await person.tab.press("l")
-    async with guests(server, binary, f"{room}-rtl", ["Bob", "Cid"]):
-        await person.until("document.querySelectorAll('.tile').length === 3")
-        mirrored = BESIDE.replace("left }) => left >= large.right", "right }) => right <= large.left")
-        await person.until(f"{SETTLE.rstrip(';')}, {mirrored}")
-        direction = await person.tab.evaluate("return document.documentElement.dir")
-    await person.leave()
-    return holds & report.row(f"page, {browser.name}: written from right to left", "one's own picture and the strip at the left",
-                              f"{direction}: {corner}", direction == "rtl" and corner == "left,bottom")
+    return holds
 
 
-async def _alone(report, server, binary, browser):
-    """What needs no other browser."""
-    holds = await _layouts(report, server, binary, browser)
-    holds &= await _pins(report, server, binary, browser)
-    holds &= await _own(report, server, binary, browser)
-    holds &= await _screen(report, server, binary, browser)
-    holds &= await _whole(report, server, browser)
-    return holds & await _hard(report, server, binary, browser)
+async def _with_another(report, server, browser, other):
+    """What needs somebody who is seen and heard: who speaks, a window for them, and a crowd around."""
+    room = f"crowd-{browser.name}"
+    ada = await Person.join(browser, server, room, "Ada", UNSEEN)
+    async with guests(server, room, ["Cid"]):
+        await ada.sees("Cid")
+        await ada.tab.press("l")
+        bob = await Person.join(other, server, room, "Bob")
+        # Who speaks is large, and not who came first.
+        await _sizes(ada, _one_large("Bob"))
+        holds = report.row(f"page, {browser.name}: in the layout of speakers", "who speaks is large", "so", True)
+    await ada.sees_no("Cid")
+    for _ in range(2):
+        await ada.tab.press("l")
+    await ada.sees_picture("Bob")
+    holds &= await _outside(report, browser, ada)
+    async with guests(server, room, [f"Person {number}" for number in range(34)]):
+        holds &= await _pages(report, server, browser, ada)
+        await bob.leave()
+    await ada.until("document.querySelector('.pager').hidden", 30)
+    await ada.leave()
+    return holds
 
 
-async def run(report, options):
-    async with Server(options.roost) as server, Chromium() as chromium, Firefox() as firefox:
-        async with kept_on_failure(report, options.evidence, TABS, (server.process,)):
-            # Each with one tab at a time: of two in one Firefox, one is in the background.
-            holds = all(await asyncio.gather(*(_alone(report, server, options.roost, browser) for browser in (chromium, firefox))))
-            for browser, other in ((chromium, firefox), (firefox, chromium)):
-                holds &= await _speaker(report, server, options.roost, browser, other)
-                holds &= await _pages(report, server, options.roost, browser, other)
-                holds &= await _outside(report, server, browser, other)
-            server.process.require_running()
-            return holds
+async def meet(report, options, server, chromium, firefox):
+    holds = all(await asyncio.gather(*(_alone(report, server, browser) for browser in (chromium, firefox))))
+    return holds & all(await asyncio.gather(_with_another(report, server, chromium, firefox), _with_another(report, server, firefox, chromium)))

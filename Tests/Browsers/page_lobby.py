@@ -5,11 +5,7 @@ import asyncio
 import json
 
 from harness import rest
-from harness.chromium import Chromium
-from harness.evidence import kept_on_failure
-from harness.firefox import Firefox
-from harness.person import IN_CALL, TABS, Person, new_tab
-from harness.server import Server
+from harness.person import IN_CALL, Person, new_tab
 from page_talk import VOICE
 
 # Two of each kind, as a browser names them, and what is asked of them; a camera that can blur what is behind one.
@@ -69,9 +65,8 @@ async def _arrive(browser, server, room, can_blur=False):
     return person
 
 
-async def _meter(report, server, browser):
+async def _meter(report, browser, ada):
     """As high as the picture, as loud as the voice, and empty with a sign while muted."""
-    ada = await _arrive(browser, server, f"level-{browser.name}")
     heights = await ada.tab.evaluate(f"""return [document.querySelector(".preview .screen"), {LEVEL}, {LEVEL}.querySelector(".track")]
       .map((each) => each.getBoundingClientRect().height)""")
     await ada.tab.evaluate("window.voice.gain.value = 0.5")
@@ -82,7 +77,6 @@ async def _meter(report, server, browser):
     await ada.tab_to("preview-microphone")
     await ada.tab.press("Enter")
     again = await ada.until(f"!{LEVEL}.hasAttribute('data-muted') && {NOW} > 40 && {NOW}")
-    await ada.leave()
     screen, level, track = heights
     holds = report.row(f"page, {browser.name}: the level meter", "as high as the picture", f"{level:.0f} of {screen:.0f}, its track {track:.0f}",
                        abs(level - screen) <= 2 and track > 0.8 * screen)
@@ -90,9 +84,8 @@ async def _meter(report, server, browser):
                               f"{loud} %, {sign} “{said}”, {again} %", sign == "#icon-microphone-off" and said == "Muted")
 
 
-async def _devices(report, server, browser):
+async def _devices(report, browser, ada):
     """All three in one row, wide and narrow, chosen by pointer and by key; the speaker plays three tones."""
-    ada = await _arrive(browser, server, f"choice-{browser.name}")
     rows = []
     for width, height in ((1280, 800), (390, 844), (844, 390)):
         await ada.tab.resize(width, height)
@@ -117,18 +110,14 @@ async def _devices(report, server, browser):
     await ada.click("speaker-test")
     heard = await ada.until("document.getElementById('speaker-test').textContent === 'Test speaker' && window.heard.length === 2 && window.heard")
     complaints = await ada.tab.evaluate("return window.complaints")
-    await ada.leave()
     return holds & report.row(f"page, {browser.name}: the far speaker by key, the near one by pointer, each tried out",
                               "tones by the one, then the other",
                               f"{[(each['by'], round(each['loudest'], 2)) for each in heard]}, complaints: {complaints or 'none'}",
                               [each["by"] for each in heard] == ["far", "near"] and min(each["loudest"] for each in heard) > 0.1 and not complaints)
 
 
-async def _effects(report, server, browser):
+async def _effects(report, server, browser, hidden):
     """Noise is taken out unless one says no, which is remembered; the background is blurred where the camera can."""
-    plain = await _arrive(browser, server, f"plain-{browser.name}")
-    hidden = await plain.tab.evaluate("return document.getElementById('blur-field').hidden")
-    await plain.leave()
     ada = await _arrive(browser, server, f"effects-{browser.name}", can_blur=True)
     noise = "window.asked.at(-1).audio?.noiseSuppression"
     first = await ada.tab.evaluate("return window.asked[0].audio.noiseSuppression")
@@ -181,14 +170,14 @@ async def _waiting(report, options, server, browser, other):
     room = f"wait-{browser.name}"
     token = rest.token(options.roost, "--admin", "--room", room, "--identity", "host", "--name", "Hella")
     host = Person(await new_tab(other), "Hella")
-    await host.tab.open(f"{server.ORIGIN}/?room={room}#token={token}")
+    await host.tab.open(f"{server.ORIGIN}/?room={room}&publish=0#token={token}")
     await host.until("document.getElementById('name').readOnly")
     await host.click("join-button")
     await host.until(IN_CALL)
     rest.change(server, options.roost, room, admission=True)
     answer = "const [{ id }] = roostPage.room.waiting; await roostPage.room.admit(id, %s)"
 
-    ada = await Person.arrive(browser, server, room, "Ada")
+    ada = await Person.arrive(browser, server, room, "Ada", publish=0)
     await ada.click("join-button")
     await ada.until(f"{VIEW} === 'waiting' && document.activeElement.id === 'waiting'")
     said = await ada.text("waiting")
@@ -199,14 +188,14 @@ async def _waiting(report, options, server, browser, other):
     holds = report.row(f"page, {browser.name}: who has to be let in", "reads so, and is in once a host has opened",
                        f"“{' '.join(said.split())}”, the host sees {name}", "let in" in said and room in said and name == "Ada")
 
-    eve = await Person.arrive(browser, server, room, "Eve")
+    eve = await Person.arrive(browser, server, room, "Eve", publish=0)
     await eve.click("join-button")
     await eve.until(f"{VIEW} === 'waiting'")
     await host.until("roostPage.room.waiting.length === 1")
     await host.tab.evaluate(answer % "false")
     await eve.until(f"{VIEW} === 'lobby'")
     refused = await eve.text("notice-text")
-    tom = await Person.arrive(browser, server, room, "Tom")
+    tom = await Person.arrive(browser, server, room, "Tom", publish=0)
     await tom.click("join-button")
     await tom.until(f"{VIEW} === 'waiting'")
     await host.until("roostPage.room.waiting.length === 1")
@@ -221,13 +210,17 @@ async def _waiting(report, options, server, browser, other):
                               f"“{refused}”, {is_quiet}", "didn't let you in" in refused and is_quiet)
 
 
-async def run(report, options):
-    async with Server(options.roost) as server, Chromium() as chromium, Firefox() as firefox:
-        async with kept_on_failure(report, options.evidence, TABS, (server.process,)):
-            holds = True
-            for browser, other in ((chromium, firefox), (firefox, chromium)):
-                for part in (_meter, _devices, _effects, _names):
-                    holds &= await part(report, server, browser)
-                holds &= await asyncio.wait_for(_waiting(report, options, server, browser, other), 90)
-            server.process.require_running()
-            return holds
+async def _alone(report, server, browser):
+    """What needs no other browser."""
+    ada = await _arrive(browser, server, f"lobby-{browser.name}")
+    hidden = await ada.tab.evaluate("return document.getElementById('blur-field').hidden")
+    holds = await _meter(report, browser, ada)
+    holds &= await _devices(report, browser, ada)
+    await ada.leave()
+    holds &= await _effects(report, server, browser, hidden)
+    return holds & await _names(report, server, browser)
+
+
+async def meet(report, options, server, chromium, firefox):
+    holds = all(await asyncio.gather(*(_alone(report, server, browser) for browser in (chromium, firefox))))
+    return holds & all(await asyncio.gather(*(_waiting(report, options, server, *pair) for pair in ((chromium, firefox), (firefox, chromium)))))

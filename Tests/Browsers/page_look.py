@@ -102,7 +102,7 @@ async def _same(report, server, browser, other):
     return report.row("page: one's own avatar and the others' of it", "the same", f"{own} and {seen}", own == seen and own.startswith("AP,"))
 
 
-async def _small(report, server, binary, browser):
+async def _small(report, server, browser):
     """On a phone in either orientation: Join in view, names on small tiles, tiles by keyboard, what is said above the bar."""
     person = await Person.arrive(browser, server, f"small-{browser.name}", "Ada")
     await person.tab.resize(844, 390)
@@ -114,7 +114,7 @@ async def _small(report, server, binary, browser):
     await person.tab.resize(390, 844)
     await person.click("join-button")
     await person.until(IN_CALL)
-    async with guests(server, binary, f"small-{browser.name}", [f"Person {number}" for number in range(30)]):
+    async with guests(server, f"small-{browser.name}", [f"Person {number}" for number in range(30)]):
         await person.until("document.querySelectorAll('.tile').length === 31")
         small = await person.tab.evaluate("""
           await new Promise((resolve) => setTimeout(resolve, 400));
@@ -136,7 +136,7 @@ async def _small(report, server, binary, browser):
                               f"{toasts[1]:.0f} above {bar[0]:.0f}; “{left}”", toasts[1] <= bar[0] + 1 and left == "You left the call")
 
 
-async def _edges(report, server, binary, browser, dark):
+async def _edges(report, server, browser, dark):
     """Edges of controls and the ring of who speaks."""
     way = f"{browser.name}, {'dark' if dark else 'light'}"
     person = await Person.arrive(browser, server, "look-edges", "Ada")
@@ -146,7 +146,7 @@ async def _edges(report, server, binary, browser, dark):
     pale = await person.tab.evaluate(EDGES)
     await person.click("join-button")
     await person.until(IN_CALL)
-    async with guests(server, binary, "look-edges", ["Bob"]):
+    async with guests(server, "look-edges", ["Bob"]):
         await person.sees("Bob")
         await person.click("microphone-more")
         await person.tab.evaluate("document.getElementById('notice').hidden = false")
@@ -158,7 +158,7 @@ async def _edges(report, server, binary, browser, dark):
                               is_inset and min(float(inner), float(outer)) >= 3 and gone == "rgba(0, 0, 0, 0)")
 
 
-async def _forced(report, server, binary, browser):
+async def _forced(report, server, browser):
     """In the user's own colours every control keeps an edge, and states that were colours keep a sign."""
     person = await Person.arrive(browser, server, f"look-forced-{browser.name}", "Ada")
     if browser.name == "chromium":
@@ -169,7 +169,7 @@ async def _forced(report, server, binary, browser):
     bare = await person.tab.evaluate(f"return {look}")
     await person.click("join-button")
     await person.until(IN_CALL)
-    async with guests(server, binary, f"look-forced-{browser.name}", ["Bob"]):
+    async with guests(server, f"look-forced-{browser.name}", ["Bob"]):
         await person.sees("Bob")
         await person.click("camera-more")
         await person.tab.evaluate("document.getElementById('notice').hidden = false")
@@ -199,15 +199,15 @@ async def run(report, options):
             holds = True
             for browser in (chromium, firefox):
                 holds &= await _stand_ins(report, server, browser)
-                holds &= await _small(report, server, options.roost, browser)
+                holds &= await _small(report, server, browser)
             holds &= await _same(report, server, chromium, firefox)
             for dark in (False, True):
-                holds &= await _edges(report, server, options.roost, chromium, dark)
-            holds &= await _edges(report, server, options.roost, firefox, False)
-            holds &= await _forced(report, server, options.roost, chromium)
+                holds &= await _edges(report, server, chromium, dark)
+            holds &= await _edges(report, server, firefox, False)
+            holds &= await _forced(report, server, chromium)
             async with Firefox(Firefox.DARK) as dark:
-                holds &= await _edges(report, server, options.roost, dark, True)
+                holds &= await _edges(report, server, dark, True)
             async with Firefox(Firefox.FORCED_COLORS) as forced:
-                holds &= await _forced(report, server, options.roost, forced)
+                holds &= await _forced(report, server, forced)
             server.process.require_running()
             return holds

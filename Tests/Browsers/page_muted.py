@@ -3,11 +3,7 @@
 import asyncio
 
 from harness import rest
-from harness.chromium import Chromium
-from harness.evidence import kept_on_failure
-from harness.firefox import Firefox
-from harness.person import TABS, Person
-from harness.server import Server
+from harness.person import Person
 
 NOTICE = ("(({ hidden, role }, text) => (!hidden && role === 'alert' ? text : ''))"
           "(document.getElementById('notice'), document.getElementById('notice-text').textContent)")
@@ -150,11 +146,8 @@ async def _muted(report, options, server, browser, other):
     return holds & report.row(f"page, {browser.name}: policy and scripts meanwhile", "no complaint", complaints or "none", complaints == [])
 
 
-async def run(report, options):
-    async with Server(options.roost) as server, Chromium() as chromium, Firefox() as firefox:
-        async with kept_on_failure(report, options.evidence, TABS, (server.process,)):
-            # One after the other: of two tabs in one Firefox, one is in the background.
-            holds = await _muted(report, options, server, chromium, firefox)
-            holds &= await _muted(report, options, server, firefox, chromium)
-            server.process.require_running()
-            return holds
+async def meet(report, options, server, chromium, firefox):
+    # One after the other: of two tabs in one Firefox, one is in the background.
+    holds = await _muted(report, options, server, chromium, firefox)
+    holds &= await _muted(report, options, server, firefox, chromium)
+    return holds

@@ -2,10 +2,7 @@
 
 import statistics
 
-from harness.chromium import Chromium
-from harness.evidence import kept_on_failure
-from harness.person import IN_CALL, TABS, Person, new_tab
-from harness.server import Server
+from harness.person import IN_CALL, Person, new_tab
 
 SLOWER, LOADS = 4, 5
 MOST_MILLISECONDS = 500
@@ -67,10 +64,6 @@ async def _weight(report, server, browser):
     return holds & report.row("page: scripts and files from elsewhere", "none", foreign or f"none of {len(everything)}", not foreign)
 
 
-async def run(report, options):
-    async with Server(options.roost) as server, Chromium() as chromium:
-        async with kept_on_failure(report, options.evidence, TABS, (server.process,)):
-            holds = await _paint(report, server, chromium)
-            holds &= await _weight(report, server, chromium)
-            server.process.require_running()
-            return holds
+async def meet(report, options, server, chromium, _):
+    holds = await _paint(report, server, chromium)
+    return holds & await _weight(report, server, chromium)

@@ -4,11 +4,7 @@ in either orientation, and the data saver brings sound and the picture of who sp
 import asyncio
 import json
 
-from harness.chromium import Chromium
-from harness.evidence import kept_on_failure
-from harness.firefox import Firefox
-from harness.person import IN_CALL, TABS, Person
-from harness.server import Server
+from harness.person import IN_CALL, Person
 from page_talk import VOICE
 
 # A phone's devices, and what the page asks of it.
@@ -136,19 +132,12 @@ async def _held(report, server, browser):
                               f"a button of {size:.0f} pixels", size >= 43.9)
 
 
-async def _route(report, server, browser, other):
+async def _route(report, browser, ada):
     """Where the sound comes out, from the menu, and by the browser's own question."""
-    room = f"route-{browser.name}"
-    bob = await Person.join(other, server, room, "Bob")
-    ada = await Person.join(browser, server, room, "Ada", PHONE)
-    await ada.tab.resize(390, 844)
-    await ada.sees_picture("Bob")
     sinks = []
     for name, wanted in (("The loud one", "loud"), ("Choose…", "car"), ("The ear one", "ear")):
         await _take(ada, "microphone", name)
-        sinks.append(await ada.until(f"((sink) => sink === {json.dumps(wanted)} && sink)({ada.tile('Bob')}.querySelector('video').sinkId)"))
-    for person in (ada, bob):
-        await person.leave()
+        sinks.append(await ada.until(f"((sink) => sink === {json.dumps(wanted)} && sink)({ada.tile('Ben')}.querySelector('video').sinkId)"))
     return report.row(f"page, {browser.name}: the speaker, from the menu and by the browser's question", "each plays the others", ", ".join(sinks),
                       sinks == ["loud", "car", "ear"])
 
@@ -157,7 +146,7 @@ async def _words(report, server, browser):
     """Lobby and call, upright and on the side, in the shortest and the longest words."""
     cut = {}
     for language in ("en", "de"):
-        ada = await Person.arrive(browser, server, f"words-{browser.name}", "Ada", PHONE, lang=language)
+        ada = await Person.arrive(browser, server, f"turned-{browser.name}", "Ada", PHONE, lang=language)
         await ada.until("document.getElementById('preview').videoWidth > 0")
         for view in ("lobby", "call"):
             if view == "call":
@@ -165,7 +154,8 @@ async def _words(report, server, browser):
                 await ada.until(f"{IN_CALL} && document.body.hasAttribute('data-complete') && !document.getElementById('invite-card').hidden")
             for width, height in ((390, 844), (844, 390), (360, 640), (640, 360)):
                 await ada.tab.resize(width, height)
-                await asyncio.sleep(0.4)  # Tiles and bars take their places.
+                await asyncio.sleep(0.1)  # Tiles and bars take their places.
+                await ada.tab.evaluate("document.getAnimations().forEach((each) => each.finish())")
                 found = await ada.tab.evaluate(CLIPPED)
                 if found:
                     cut[f"{view} in {language}, {width} × {height}"] = found
@@ -184,6 +174,7 @@ async def _saver(report, server, browser, other):
     for name in ("Ann", "Ben"):
         await ada.sees_picture(name)
     await ada.until(f"({ASKED}) === 'Ann shown, Ben shown'")
+    holds = await _route(report, browser, ada)
     await ann.tab.evaluate("window.voice.gain.value = 0.5")
     await ada.sees("Ann", "tile.hasAttribute('data-speaking')")
     await _take(ada, "view", "Data saver")
@@ -212,18 +203,15 @@ async def _saver(report, server, browser, other):
     await ada.until(f"({ASKED}) === 'Ann shown, Ben shown'")
     for person in (ada, ann, ben):
         await person.leave()
-    return report.row(f"page, {browser.name}: the data saver", "who speaks is asked for, and who is pinned; one's own camera goes off",
+    return holds & report.row(f"page, {browser.name}: the data saver", "who speaks is asked for, and who is pinned; one's own camera goes off",
                       f"the other says “{note}”, its item was checked: {state}", "save data" in note and state == "true")
 
 
-async def run(report, options):
-    async with Server(options.roost) as server, Chromium() as chromium, Firefox() as firefox:
-        async with kept_on_failure(report, options.evidence, TABS, (server.process,)):
-            holds = True
-            for browser, other in ((chromium, firefox), (firefox, chromium)):
-                holds &= await _held(report, server, browser)
-                holds &= await _route(report, server, browser, other)
-                holds &= await _words(report, server, browser)
-                holds &= await _saver(report, server, browser, other)
-            server.process.require_running()
-            return holds
+async def _alone(report, server, browser):
+    """What needs no other browser."""
+    return await _held(report, server, browser) & await _words(report, server, browser)
+
+
+async def meet(report, options, server, chromium, firefox):
+    holds = all(await asyncio.gather(*(_alone(report, server, browser) for browser in (chromium, firefox))))
+    return holds & all(await asyncio.gather(_saver(report, server, chromium, firefox), _saver(report, server, firefox, chromium)))

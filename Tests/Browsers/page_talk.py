@@ -2,11 +2,7 @@
 
 import asyncio
 
-from harness.chromium import Chromium
-from harness.evidence import kept_on_failure
-from harness.firefox import Firefox
-from harness.person import IN_CALL, TABS, Person
-from harness.server import Server
+from harness.person import IN_CALL, Person
 
 # A camera that shows grey, and a microphone whose voice is as loud as the test says.
 VOICE = """
@@ -155,9 +151,6 @@ async def _talk(report, server, browser, other):
     return holds & report.row(f"page, {browser.name}: policy and scripts meanwhile", "no complaint", complaints or "none", complaints == [])
 
 
-async def run(report, options):
-    async with Server(options.roost) as server, Chromium() as chromium, Firefox() as firefox:
-        async with kept_on_failure(report, options.evidence, TABS, (server.process,)):
-            holds = all(await asyncio.gather(_talk(report, server, chromium, firefox), _talk(report, server, firefox, chromium)))
-            server.process.require_running()
-            return holds
+async def meet(report, options, server, chromium, firefox):
+    holds = all(await asyncio.gather(_talk(report, server, chromium, firefox), _talk(report, server, firefox, chromium)))
+    return holds

@@ -5,11 +5,7 @@ import asyncio
 import json
 import time
 
-from harness.chromium import Chromium
-from harness.evidence import kept_on_failure
-from harness.firefox import Firefox
-from harness.person import IN_CALL, TABS, Person, new_tab
-from harness.server import Server
+from harness.person import IN_CALL, Person, new_tab
 
 MOST = 30.0  # s of the pages' time
 CLIPBOARD = """Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => { window.copied = text; } } });"""
@@ -124,11 +120,8 @@ async def _walk(report, server, browser, other):
                               f"{ready}, {sum(complaints, []) or 'none'}", ready == [["join-button", False]] * 2 and complaints == [[], []])
 
 
-async def run(report, options):
-    async with Server(options.roost) as server, Chromium() as chromium, Firefox() as firefox:
-        async with kept_on_failure(report, options.evidence, TABS, (server.process,)):
-            holds = True
-            for browser, other in ((chromium, firefox), (firefox, chromium)):
-                holds &= await asyncio.wait_for(_walk(report, server, browser, other), 90)
-            server.process.require_running()
-            return holds
+async def meet(report, options, server, chromium, firefox):
+    holds = True
+    for browser, other in ((chromium, firefox), (firefox, chromium)):
+        holds &= await asyncio.wait_for(_walk(report, server, browser, other), 90)
+    return holds

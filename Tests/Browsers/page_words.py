@@ -1,14 +1,10 @@
 """The page in the language of those who read it: as the browser prefers, as a link asks, as chosen by hand; and written from right to left."""
 
-import contextlib
+import asyncio
 import json
 import urllib.parse
 
-from harness.chromium import Chromium
-from harness.evidence import kept_on_failure
-from harness.firefox import Firefox
-from harness.person import IN_CALL, TABS, Person, new_tab
-from harness.server import Server
+from harness.person import IN_CALL, Person, new_tab
 
 # What a browser says that its user reads.
 PREFERS = "Object.defineProperty(navigator, 'languages', {{ value: {languages}, configurable: true }});"
@@ -32,22 +28,32 @@ OUTSIDE = """(() => {
     .map((each) => [each.id || each.className || each.localName, each.getBoundingClientRect()])
     .filter(([, box]) => box.left < -1 || box.right > innerWidth + 1).map(([name, box]) => `${name} ${box.left}–${box.right}`);
 })()"""
-# Where things are, from the side where one begins to read.
-SIDES = """((box, wide) => ["#room", "#side", "#people-toggle", "#place-room"].map((each) => {
+# On which side something is; null where it isn't to be seen.
+SIDES = """[%s].map((each) => {
   const place = document.querySelector(each);
   if (!place?.checkVisibility()) return null;
   const { left, right } = place.getBoundingClientRect();
   return (left + right) / 2 < innerWidth / 2 ? "left" : "right";
-}))()"""
+})"""
+# In the lobby and in a call of two, and on which side these are where one reads from right to left.
+LOBBY = {"#room": "left", ".preview": "right"}
+CALL = {"#side": "left", "#people-toggle": "left", "#place-room": "right", ".tile.floating": "left"}
+READY = "document.getElementById('join-button').textContent && document.getElementById('room').value"
 
 
 async def _arrive(browser, server, languages, room="words", **query):
     tab = await new_tab(browser, PREFERS.format(languages=json.dumps(languages)))
     await tab.resize(1280, 800)
-    await tab.open(f"{server.ORIGIN}/?{urllib.parse.urlencode({'room': room, 'name': 'Ada', **query})}")
+    await tab.open(f"{server.ORIGIN}/?{urllib.parse.urlencode({'room': room, 'name': 'Ada', 'publish': 0, **query})}")
     person = Person(tab, "Ada")
-    await person.until("document.getElementById('preview').videoWidth > 0")
+    await person.until(READY)
     return person
+
+
+async def _sides(person, wanted):
+    """On which side each of them is."""
+    sides = await person.tab.evaluate(f"return {SIDES % ', '.join(json.dumps(each) for each in wanted)}")
+    return dict(zip(wanted, sides))
 
 
 async def _chosen(report, server, browser):
@@ -63,8 +69,8 @@ async def _chosen(report, server, browser):
     await ada.until("document.documentElement.lang === 'zh-Hans'")
     chinese = await ada.tab.evaluate(f"return {SHOWN}")
     unsaid += await ada.tab.evaluate(f"return {UNSAID}")
-    await ada.tab.open(f"{server.ORIGIN}/?room=words&name=Ada&lang=de")
-    await ada.until("document.getElementById('join-button').textContent")
+    await ada.tab.open(f"{server.ORIGIN}/?room=words&name=Ada&publish=0&lang=de")
+    await ada.until(READY)
     again = await ada.tab.evaluate(f"return {SHOWN}")
     await ada.leave()
     holds &= report.row(f"page, {browser.name}: another language is chosen by hand", "at once, and the next time too",
@@ -81,14 +87,18 @@ async def _chosen(report, server, browser):
 
 
 async def _in_call(report, server, browser, other):
-    """In a call, each reads their own language, and all parts of the call have it."""
+    """Two in a call, each in a language of their own, and all parts of the call have it: one reads German, the other one from right to left."""
     room = f"words-{browser.name}"
     ada = await _arrive(browser, server, ["de"], room)
     await ada.click("join-button")
     await ada.until(IN_CALL)
-    ben = await Person.join(other, server, room, "דנה")
+    dana = await _arrive(other, server, ["en"], room, name="דנה", lang="x-rtl")
+    mirrored = [await _sides(dana, LOBBY)]
+    outside = await dana.tab.evaluate(f"return {OUTSIDE}")
+    await dana.click("join-button")
+    await dana.until(IN_CALL)
     said = await ada.until(f"{SAID}.includes('beigetreten') && {SAID}")
-    await ada.until("document.getElementById('place-people').textContent.startsWith('2')")
+    count = await ada.until("((words) => words.startsWith('2') && words)(document.getElementById('place-people').textContent)")
     unsaid = []
     for button in ("statistics-toggle", "people-toggle", "chat-toggle"):
         await ada.click(button)
@@ -100,66 +110,45 @@ async def _in_call(report, server, browser, other):
     await ada.until("document.getElementById('help').open")
     unsaid += await ada.tab.evaluate(f"return {UNSAID}")
     await ada.tab.press("Escape")
-    count = await ada.tab.evaluate("return document.getElementById('place-people').textContent")
-    fetched = await ada.tab.evaluate(f"return {FETCHED}")
-    complaints = await ada.tab.evaluate("return window.complaints")
-    for person in (ada, ben):
+    fetched, complaints = await ada.tab.evaluate(f"return [{FETCHED}, window.complaints]")
+    holds = report.row(f"page, {browser.name}: a call in German with someone of another script", "all parts German, the name by itself",
+                       f"“{said}” {count}, {fetched}, unsaid: {unsaid or 'nothing'}, {complaints or 'no complaint'}",
+                       "\u2068דנה\u2069 ist beigetreten" in said and count == "2 Personen" and unsaid == [] and complaints == []
+                       and fetched == ["/words-call-de.js", "/words-de.js"])
+    holds &= await _mirrored(report, other, dana, mirrored, outside)
+    for person in (ada, dana):
         await person.leave()
-    return report.row(f"page, {browser.name}: a call in German with someone of another script", "all parts German, the name by itself",
-                      f"“{said}” {count}, {fetched}, unsaid: {unsaid or 'nothing'}, {complaints or 'no complaint'}",
-                      "\u2068דנה\u2069 ist beigetreten" in said and count == "2 Personen" and unsaid == [] and complaints == []
-                      and fetched == ["/words-call-de.js", "/words-de.js"])
+    return holds
 
 
-async def _mirrored(report, server, browser, other):
+async def _mirrored(report, browser, dana, mirrored, outside):
     """Written from right to left everything is on the other side, inside, and works by pointer and by keyboard."""
-    room = f"mirrored-{browser.name}"
-    plain = await _arrive(browser, server, ["en"], room)
-    ada = await _arrive(browser, server, ["en"], room, lang="x-rtl")
-    outside = await ada.tab.evaluate(f"return {OUTSIDE}")
-    sides = [await each.tab.evaluate(f"return {SIDES}") for each in (plain, ada)]
-    lang, direction = await ada.tab.evaluate("return [document.documentElement.lang, document.documentElement.dir]")
-    for each in (plain, ada):
-        await each.click("join-button")
-        await each.until(IN_CALL)
-    for each in (plain, ada):
-        await each.click("chat-toggle")
-        await each.until("document.getElementById('chat-text')?.checkVisibility()")
-        sides.append(await each.tab.evaluate(f"return {SIDES}"))
-    await ada.tab.evaluate("document.getElementById('side-chat-tab').focus()")
-    await ada.tab.press("ArrowRight")  # The first tab is to the right.
-    tab = await ada.until("document.activeElement.id === 'side-people-tab' && document.activeElement.getAttribute('aria-selected')")
-    await ada.click("chat-toggle")
-    await ada.click("microphone-more")
-    outside += await ada.tab.evaluate(f"return {OUTSIDE}")
-    await ada.tab.press("Escape")
-    await ada.click("statistics-toggle")
-    await ada.until("!document.getElementById('statistics').hidden")
-    outside += await ada.tab.evaluate(f"return {OUTSIDE}")
-    await ada.click("statistics-toggle")
-    await ada.tab.resize(390, 844)
-    await ada.click("chat-toggle")
-    await ada.until("document.getElementById('chat-text')?.checkVisibility()")
-    outside += await ada.tab.evaluate(f"return {OUTSIDE}")
-    complaints = await ada.tab.evaluate("return window.complaints")
-    for each in (plain, ada):
-        await each.leave()
-    other_side = {"left": "right", "right": "left", None: None}
-    mirrored = sides[1] == [other_side[side] for side in sides[0]] and sides[3] == [other_side[side] for side in sides[2]]
+    lang, direction = await dana.tab.evaluate("return [document.documentElement.lang, document.documentElement.dir]")
+    await dana.click("chat-toggle")
+    await dana.until("document.getElementById('chat-text')?.checkVisibility()")
+    await dana.tab.evaluate("document.getAnimations().forEach((each) => each.finish())")
+    mirrored.append(await _sides(dana, CALL))
+    await dana.tab.evaluate("document.getElementById('side-chat-tab').focus()")
+    await dana.tab.press("ArrowRight")  # The first tab is to the right.
+    tab = await dana.until("document.activeElement.id === 'side-people-tab' && document.activeElement.getAttribute('aria-selected')")
+    await dana.click("chat-toggle")
+    await dana.click("microphone-more")
+    outside += await dana.tab.evaluate(f"return {OUTSIDE}")
+    await dana.tab.press("Escape")
+    await dana.click("statistics-toggle")
+    await dana.until("!document.getElementById('statistics').hidden")
+    outside += await dana.tab.evaluate(f"return {OUTSIDE}")
+    await dana.click("statistics-toggle")
+    await dana.tab.resize(390, 844)
+    await dana.click("chat-toggle")
+    await dana.until("document.getElementById('chat-text')?.checkVisibility()")
+    outside += await dana.tab.evaluate(f"return {OUTSIDE}")
+    complaints = await dana.tab.evaluate("return window.complaints")
     return report.row(f"page, {browser.name}: written from right to left", "on the other side, nothing outside, keys follow",
-                      f"{lang} {direction}, {sides}, {tab}, outside: {outside or 'nothing'}, {complaints or 'no complaint'}",
-                      direction == "rtl" and mirrored and any(sides[0]) and any(sides[2]) and tab == "true" and outside == [] and complaints == [])
+                      f"{lang} {direction}, {mirrored}, {tab}, outside: {outside or 'nothing'}, {complaints or 'no complaint'}",
+                      direction == "rtl" and mirrored == [LOBBY, CALL] and tab == "true" and outside == [] and complaints == [])
 
 
-async def run(report, options):
-    async with contextlib.AsyncExitStack() as stack:
-        server, chromium, firefox = [await stack.enter_async_context(each)
-                                     for each in (Server(options.roost), Chromium(), Firefox())]
-        await stack.enter_async_context(kept_on_failure(report, options.evidence, TABS, (server.process,)))
-        holds = True
-        for browser, other in ((chromium, firefox), (firefox, chromium)):
-            holds &= await _chosen(report, server, browser)
-            holds &= await _in_call(report, server, browser, other)
-            holds &= await _mirrored(report, server, browser, other)
-        server.process.require_running()
-        return holds
+async def meet(report, options, server, chromium, firefox):
+    holds = all(await asyncio.gather(*(_chosen(report, server, browser) for browser in (chromium, firefox))))
+    return holds & all(await asyncio.gather(_in_call(report, server, chromium, firefox), _in_call(report, server, firefox, chromium)))

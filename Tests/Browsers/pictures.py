@@ -122,7 +122,7 @@ async def _calls(album, server, binary, chromium):
     await album.take(viewer, "share")
     await others[0].click("screen")
     await viewer.sees_no("Grace: screen")
-    async with guests(server, binary, "garden", ["Rosalind", "Lise", "Mary Anning", "Chien-Shiung Wu", "Sofja"]):
+    async with guests(server, "garden", ["Rosalind", "Lise", "Mary Anning", "Chien-Shiung Wu", "Sofja"]):
         await viewer.until("document.querySelectorAll('.tile').length === 9")
         await album.take(viewer, "nine")
     await viewer.tab.force_colors()

@@ -42,6 +42,15 @@ class BrowsersTest(LimitedTest):
         self.assertEqual(there, set(program.TESTS | program.TOOLS))
         self.assertFalse(set(program.TESTS) & set(program.TOOLS))
 
+    def test_each_takes_what_is_shared_or_has_its_own(self):
+        for name in program.TESTS | program.TOOLS:
+            text = (BROWSERS / f"{name}.py").read_text(encoding="utf-8")
+            ways = re.findall(r"^async def (meet\(report, options, server, chromium, \w+|run\(report, options)\):", text, re.MULTILINE)
+            self.assertTrue(ways, name)
+            # What is shared is never started beside itself.
+            if not any(way.startswith("run") for way in ways):
+                self.assertNotRegex(text, r"\b(Server|Chromium|Firefox)\(", name)
+
     def test_make_test_runs_all_of_them(self):
         done = subprocess.run(["make", "--dry-run", "--no-print-directory", "test"], cwd=ROOT, capture_output=True, text=True,
                               timeout=60, env={**os.environ, "MAKEFLAGS": "", "BROWSER_TEST": ""})

@@ -16,7 +16,7 @@ struct SchemaInvitationsTests {
       INSERT INTO lives (id, name, created, last_event, empty_timeout, departure_timeout, stands, reborn)
       VALUES ('RM_1', $1, 1, 2, 3, 4, 1, 0)
       """, [.bytes(of: "demo")])
-    #expect(try Schema.apply(to: database) == 9)
+    #expect(try Schema.apply(to: database) == 10)
     let rows = try database.run("SELECT last_event, admission, locked, data_history FROM lives", [])
     #expect(rows.map(\.values) == [[.integer(2), .integer(0), .integer(0), .null]])
     _ = try database.run(

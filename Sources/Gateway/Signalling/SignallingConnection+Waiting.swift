@@ -10,6 +10,8 @@ extension SignallingConnection {
     /// Who pays for what is said meanwhile.
     let identity: String
     var hasLeft = false
+    /// It was let in, and its session begins.
+    var coming: Task<Void, Never>?
   }
 
   func wait(at place: any RoomWaiter, _ token: AccessToken, _ id: RequestID?) {
@@ -25,7 +27,10 @@ extension SignallingConnection {
       let participant = try await place.outcome()
       // It was let in as its socket went: it has heard nothing of that, and can't come back to it.
       guard !isOver else { return await participant.leave(reason: .connectionLost) }
-      await begin(participant, token, id)
+      // From `joined` on its client speaks to the session, which may take a moment longer until it listens.
+      let coming = Task { await self.begin(participant, token, id) }
+      waiting?.coming = coming
+      await coming.value
       waiting = nil
       if isOver, let (session, line) = served {
         await session.hungUp(line, inGoodOrder: socket.heardClose)

@@ -98,6 +98,11 @@ package actor SignallingConnection<Socket: TextSocket> {
       }
       return
     }
+    #if PLANTED_DEFECTS
+      if let coming = waiting?.coming, !PlantedDefect.isOn(.earlyRefused) { await coming.value }
+    #else
+      if let coming = waiting?.coming { await coming.value }
+    #endif
     if let (session, line) = served {
       isOver = await !session.receive(message, on: line)
       return

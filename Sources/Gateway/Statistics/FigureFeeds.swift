@@ -29,7 +29,8 @@ final class FigureFeeds: Sendable {
     pause: @escaping @Sendable () async throws -> Void
   ) -> FigureFeed {
     places.withLock { places in
-      if let feed = places[view]?.feed { return feed }
+      // One whose room is over says no more than that, and the room may have been made again.
+      if let feed = places[view]?.feed, !feed.newest.isOver { return feed }
       let feed = FigureFeed(measure: measure, pause: pause) { [weak self] in self?.tidy(view) }
       places[view] = Place(feed: feed)
       return feed

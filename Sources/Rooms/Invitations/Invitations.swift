@@ -60,10 +60,12 @@ struct Invitations {
     return (entry.invitation, false)
   }
 
-  /// Whether a token that was given out by it may come in: one that was used up still holds for those who have used it.
-  func holds(_ id: InvitationID, of room: String, now: Int) -> Bool {
-    guard let invitation = entries[id]?.invitation else { return false }
-    return invitation.room.isExactly(room) && now < invitation.expires
+  /// The one of that id, while tokens that it has given out may come in: one that was used up still holds for those who have used it.
+  func holding(_ id: InvitationID, of room: String, now: Int) -> Invitation? {
+    guard let invitation = entries[id]?.invitation, invitation.room.isExactly(room),
+      now < invitation.expires
+    else { return nil }
+    return invitation
   }
 
   /// In the order in which they were made.

@@ -39,11 +39,7 @@ extension RoomDirectory {
     let now = registry.wallSeconds()
     guard let known = registry.records.invitation(of: code, now: now), room(of: known.room)?.id == known.life
     else { throw .unknownInvitation }
-    if let inviter = known.terms.inviter,
-      registry.forbids(inviter, in: known.room, issued: known.terms.inviterIssued)
-    {
-      throw .unknownInvitation
-    }
+    guard isWelcome(known) else { throw .unknownInvitation }
     guard let (invitation, isPaced) = registry.records.open(known.id, now: now, at: media.now) else {
       throw .unknownInvitation
     }
@@ -51,11 +47,18 @@ extension RoomDirectory {
     return invitation
   }
 
+  /// Whether who made it is: one that is removed from the room lets no one else in.
+  private func isWelcome(_ invitation: Invitation) -> Bool {
+    guard let inviter = invitation.terms.inviter else { return true }
+    return !registry.forbids(inviter, in: invitation.room, issued: invitation.terms.inviterIssued)
+  }
+
   /// Whether a token that an invitation has given out may still come in by it.
   public func holds(_ invitation: String, in room: String) -> Bool {
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.revokedHolds) { return true }
     #endif
-    return registry.records.holds(InvitationID(known: invitation), of: room, now: registry.wallSeconds())
+    let id = InvitationID(known: invitation)
+    return registry.records.holding(id, of: room, now: registry.wallSeconds()).map(isWelcome) ?? false
   }
 }

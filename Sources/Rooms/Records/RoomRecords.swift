@@ -74,8 +74,8 @@ final class RoomRecords: Sendable {
     }
   }
 
-  func holds(_ id: InvitationID, of room: String, now: Int) -> Bool {
-    invitations.withLock { $0.holds(id, of: room, now: now) }
+  func holding(_ id: InvitationID, of room: String, now: Int) -> Invitation? {
+    invitations.withLock { $0.holding(id, of: room, now: now) }
   }
 
   func invitations(of life: RoomID, now: Int) -> [Invitation] {

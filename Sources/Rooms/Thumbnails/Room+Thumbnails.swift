@@ -26,8 +26,8 @@ extension RoomDirectory {
   ) async throws(AdministrationError) -> KeyFrame {
     guard let room = room(of: name) else { throw .unknownRoom }
     let (key, asks) = try await room.thumbnailSource(track, of: identity)
-    guard thumbnailDesk.begin(now: media.now) else { throw .tooOften }
-    defer { thumbnailDesk.end() }
+    guard thumbnailDesk.begin(of: room.number, now: media.now) else { throw .tooOften }
+    defer { thumbnailDesk.end(of: room.number) }
     guard let found = await media.port.keyFrame(key, asks, Self.thumbnailPatience) else { throw .late }
     guard found.bytes.count <= Self.thumbnailBytes else {
       throw .noThumbnail("its key frames have more than 512 KiB")

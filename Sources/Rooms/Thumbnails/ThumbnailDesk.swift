@@ -5,22 +5,36 @@ internal import Synchronization
 final class ThumbnailDesk: Sendable {
   /// That are taken at the same time.
   static let atOnce = 16
+  /// Of one room: a room whose tracks bring no key frame has each wait, and takes no other room's.
+  static let atOnceOfRoom = 4
 
   private struct State {
-    var underWay = 0
+    /// By the number of their room, without those that have none.
+    var underWay: [UInt64: Int] = [:]
     var requests = RateLimit(rate: 32, burst: 64)
   }
 
   private let state = Mutex(State())
 
   /// - Returns: false where too much is under way; else `end` follows.
-  func begin(now: Instant) -> Bool {
-    state.withLock { state in
-      guard state.underWay < Self.atOnce, state.requests.take(now: now) else { return false }
-      state.underWay += 1
+  func begin(of room: UInt64, now: Instant) -> Bool {
+    #if PLANTED_DEFECTS
+      let most = PlantedDefect.isOn(.thumbnailsOfOne) ? Self.atOnce : Self.atOnceOfRoom
+    #else
+      let most = Self.atOnceOfRoom
+    #endif
+    return state.withLock { state in
+      let (own, all) = (state.underWay[room] ?? 0, state.underWay.values.reduce(0, +))
+      guard own < most, all < Self.atOnce, state.requests.take(now: now) else { return false }
+      state.underWay[room] = own + 1
       return true
     }
   }
 
-  func end() { state.withLock { $0.underWay -= 1 } }
+  func end(of room: UInt64) {
+    state.withLock { state in
+      let own = state.underWay[room] ?? 1
+      state.underWay[room] = own > 1 ? own - 1 : nil
+    }
+  }
 }

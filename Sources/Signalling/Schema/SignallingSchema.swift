@@ -27,7 +27,8 @@ public enum SignallingSchema {
     ]
     let answers: [any Record.Type] = [
       ICEServerBody.self, AnsweredTrack.self, DeclinedSection.self, ServerMessage.ResumedAnswer.self,
-      KeptMessageBody.self, SpeakerBody.self, QualityBody.self, WatchedLayer.self, TakenCodec.self, TransportReport.self,
+      KeptMessageBody.self, SpeakerBody.self, QualityBody.self, WatchedLayer.self, TakenCodec.self,
+      TransportReport.self,
       WantedPicture.self,
       SentLayer.self,
       ExplainedRequest.self, ExplainedStream.self, SharedEventBody.self,

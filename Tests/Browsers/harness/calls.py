@@ -9,9 +9,9 @@ from .pages import Pages
 PAGE = "call.html"
 
 
-def token(server, room, identity):
+def token(server, room, identity, **more):
     """A token from the server under test."""
-    body = json.dumps({"room": room, "identity": identity}).encode()
+    body = json.dumps({"room": room, "identity": identity, **more}).encode()
     request = urllib.request.Request(f"{server.ORIGIN}/dev/token", body, {"content-type": "application/json"})
     with urllib.request.urlopen(request, timeout=5) as answer:
         return json.load(answer)["token"]

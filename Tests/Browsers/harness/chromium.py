@@ -38,6 +38,12 @@ _KEYS = {"Tab": (9, ""), "Enter": (13, "\r"), "Escape": (27, ""), "F6": (117, ""
          "ArrowUp": (38, ""), "ArrowRight": (39, ""), "ArrowDown": (40, "")}
 
 
+def _code(key):
+    """Of the key that writes a sign: letters and figures have theirs; of another sign the number would be that of an arrow, or of Delete."""
+    known = _KEYS.get(key)
+    return known or (ord(key.upper()) if key == " " or key.isascii() and key.isalnum() else 0, key)
+
+
 class Chromium(Browser):
     name = "chromium"
     SCREEN = ""  # a stand-in for getDisplayMedia: it needs none, and shares without asking
@@ -144,13 +150,12 @@ class Chromium(Browser):
         await self.release(key)
 
     async def hold(self, key):
-        code, text = _KEYS.get(key, (0, key))
+        code, text = _code(key)
         await self._command("Input.dispatchKeyEvent", {
-            "type": "keyDown" if text else "rawKeyDown", "key": key, "windowsVirtualKeyCode": code or ord(key.upper()), "text": text})
+            "type": "keyDown" if text else "rawKeyDown", "key": key, "windowsVirtualKeyCode": code, "text": text})
 
     async def release(self, key):
-        code, _ = _KEYS.get(key, (0, key))
-        await self._command("Input.dispatchKeyEvent", {"type": "keyUp", "key": key, "windowsVirtualKeyCode": code or ord(key.upper())})
+        await self._command("Input.dispatchKeyEvent", {"type": "keyUp", "key": key, "windowsVirtualKeyCode": _code(key)[0]})
 
     async def double_click(self, x, y):
         """With the pointer, at that place of the window."""

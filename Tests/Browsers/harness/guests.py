@@ -4,20 +4,29 @@ import contextlib
 import os
 import sys
 
-from .rest import token
+import websockets
+
+from .calls import token
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../Server"))
 from signaller import joined, say  # noqa: E402 (shared with the tests of the server)
 
 
 @contextlib.asynccontextmanager
-async def guests(server, binary, room, names):
-    """One person of each name, who publishes nothing, until the end of the block."""
+async def guests(server, room, names, first=0):
+    """One person of each name, who publishes nothing, until the end of the block. `first`: the number of the first identity."""
     async with contextlib.AsyncExitStack() as stack:
-        for number, name in enumerate(names):
-            text = token(binary, "--room", room, "--identity", f"guest-{number}", "--name", name)
-            await stack.enter_async_context(joined(server.ORIGIN, room, text))
+        for number, name in enumerate(names, first):
+            text = token(server, room, f"guest-{number}", name=name)
+            # What comes isn't read, and holds up no goodbye.
+            ws = await stack.enter_async_context(joined(server.ORIGIN, room, text, max_queue=None))
+            stack.push_async_callback(_leave, ws)
         yield
+
+
+async def _leave(ws):
+    with contextlib.suppress(websockets.ConnectionClosed):
+        await say(ws, type="leave")
 
 
 async def shown(server, room, text):

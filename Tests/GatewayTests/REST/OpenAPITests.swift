@@ -210,7 +210,8 @@ struct OpenAPITests {
         lines += EventListener(answer).map(Self.lines) ?? []
       }
     }
-    for query in ["", "?limit=1&sort=-created", "?room=demo&sort=loss", "?room=none", "?every=1", "?limit=0"] {
+    for query in ["", "?limit=1&sort=-created", "?room=demo&sort=loss", "?room=none", "?every=1", "?limit=0"]
+    {
       let answer = await house.listen("/v1/statistics\(query)")
       lines.append(Self.line("GET", "/v1/statistics", answer))
       guard let listener = EventListener(answer) else { continue }

@@ -40,7 +40,8 @@ struct StatisticsRESTTests {
     #expect(first["version"] as? String == "1.2.3" && first["startedAt"] is String)
     #expect(first["rooms"] as? Int == 2 && first["participants"] as? Int == 1)
     let workers = try #require(first["workers"] as? [NSDictionary])
-    #expect(workers.count == 1 && workers[0]["worker"] as? Int == 0 && workers[0]["answered"] as? Bool == true)
+    #expect(
+      workers.count == 1 && workers[0]["worker"] as? Int == 0 && workers[0]["answered"] as? Bool == true)
     let items = try #require(first["items"] as? [NSDictionary])
     #expect(items.map { $0["name"] as? String } == ["alpha", "beta"] && first["hasMore"] as? Bool == false)
     #expect(items[1]["participants"] as? Int == 1 && items[1]["tracks"] as? Int == 1)
@@ -65,7 +66,8 @@ struct StatisticsRESTTests {
     ] {
       let found = try await house.listener("\(Self.path)\(query)").figures()
       let items = try #require(found["items"] as? [NSDictionary])
-      #expect(items.map { $0["name"] as? String } == names && found["hasMore"] as? Bool == hasMore, "\(query)")
+      #expect(
+        items.map { $0["name"] as? String } == names && found["hasMore"] as? Bool == hasMore, "\(query)")
       #expect(found["rooms"] as? Int == 3)
       let listed = await house.ask(.get, "/v1/rooms\(query)")
       #expect(listed.items.map { $0["name"] as? String } == names && (listed["next"] != nil) == hasMore)
@@ -117,7 +119,8 @@ struct StatisticsRESTTests {
     // A mute is in the next.
     #expect(
       await house.ask(
-        .post, "/v1/rooms/demo/participants/ada/tracks/\(camera)/mute", #"{"muted":true}"#).status == 200)
+        .post, "/v1/rooms/demo/participants/ada/tracks/\(camera)/mute", #"{"muted":true}"#
+      ).status == 200)
     var isMuted = false
     for _ in 2..<200 where !isMuted {
       let next = try await listener.figures()
@@ -136,7 +139,8 @@ struct StatisticsRESTTests {
     let runsAll = House.token { ($0.room, $0.roomAdmin) = ("*", true) }
     for (query, token, status) in [
       ("", lists, 200), ("?room=demo", lists, 403), ("", runs, 403), ("?room=demo", runs, 200),
-      ("?room=other", runs, 403), ("", runsAll, 403), ("?room=other", runsAll, 200), ("?room=none", runsAll, 404),
+      ("?room=other", runs, 403), ("", runsAll, 403), ("?room=other", runsAll, 200),
+      ("?room=none", runsAll, 404),
       ("?room=*", runsAll, 400), ("?room=", runsAll, 400), ("?room=demo", House.token(), 403),
     ] {
       let answer = await house.ask(.get, "\(Self.path)\(query)", token: token)
@@ -172,7 +176,9 @@ struct StatisticsRESTTests {
     #expect(all.events().isEmpty)
   }
 
-  @Test func `of one token there are four, of all together sixty-four, and each leaves its place`() async throws {
+  @Test func `of one token there are four, of all together sixty-four, and each leaves its place`()
+    async throws
+  {
     let house = try house()
     func open(_ holder: Int) async -> HTTPResponse {
       await house.respond(.get, Self.path, token: Self.token("holder \(holder)"))

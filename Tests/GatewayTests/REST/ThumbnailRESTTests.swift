@@ -105,7 +105,8 @@ struct ThumbnailPictureTests {
     for cut in 1..<sets.count where cut != 8 {
       #expect(picture(.h264, Array(sets.prefix(cut))) == nil, "\(cut)")
     }
-    #expect(picture(.h264, [0, 0, 0, 0, 0x67]) == nil && picture(.h264, [0xFF, 0xFF, 0xFF, 0xFF, 0x67]) == nil)
+    #expect(
+      picture(.h264, [0, 0, 0, 0, 0x67]) == nil && picture(.h264, [0xFF, 0xFF, 0xFF, 0xFF, 0x67]) == nil)
   }
 
   @Test(arguments: [Codec.h265, .av1, .opus])

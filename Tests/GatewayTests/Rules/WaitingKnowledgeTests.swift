@@ -72,14 +72,20 @@ struct WaitingKnowledgeTests {
         #expect(answer == 204)
       }
     ),
-    ("a name changes", { scene in
+    (
+      "a name changes",
+      { scene in
         let answer = try await scene.host.verdict("update", #""name":"ins1de""#)
         #expect(answer == "ok")
-      }),
-    ("a hand goes up", { scene in
+      }
+    ),
+    (
+      "a hand goes up",
+      { scene in
         let answer = try await scene.member.verdict("hand", #""raised":true"#)
         #expect(answer == "ok")
-      }),
+      }
+    ),
     (
       "the room changes",
       { scene in
@@ -87,10 +93,13 @@ struct WaitingKnowledgeTests {
         #expect(answer == 200)
       }
     ),
-    ("somebody leaves", { scene in
+    (
+      "somebody leaves",
+      { scene in
         let answer = try await scene.member.verdict("leave")
         #expect(answer == "closed")
-      }),
+      }
+    ),
     (
       "another waits, and is let in",
       { scene in

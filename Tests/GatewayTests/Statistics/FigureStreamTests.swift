@@ -114,7 +114,8 @@ struct FigureStreamTests {
     let feeds = FigureFeeds()
     let view = FigureView.room("demo", people: 5, .init())
     func feed(_ view: FigureView) -> FigureFeed {
-      feeds.feed(of: view, measure: { Array("x".utf8) }, pause: { try await Task.sleep(for: .milliseconds(1)) })
+      feeds.feed(
+        of: view, measure: { Array("x".utf8) }, pause: { try await Task.sleep(for: .milliseconds(1)) })
     }
     var first: FigureFeed? = feed(view)
     var second: FigureFeed? = feed(view)
@@ -130,5 +131,8 @@ struct FigureStreamTests {
     let over = feeds.feed(of: view, measure: { nil }, pause: {})
     while !over.newest.isOver { try await Task.sleep(for: .milliseconds(1)) }
     #expect(over.newest.number == 0)
+    // The room may have been made again: who comes now hears nothing of the end of the one before.
+    let again = feed(view)
+    #expect(again !== over && !again.newest.isOver)
   }
 }

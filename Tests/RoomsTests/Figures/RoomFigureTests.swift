@@ -37,7 +37,8 @@ struct RoomFigureTests {
     return run.state.figures(ids, []).map(\.name.identity)
   }
 
-  @Test mutating func `each has rates, the worst loss and round trip, and its tracks with what comes of them`()
+  @Test
+  mutating func `each has rates, the worst loss and round trip, and its tracks with what comes of them`()
     throws
   {
     let picture = try publish("ada", loss: 655, roundTrip: 40, received: 1_000)
@@ -64,7 +65,8 @@ struct RoomFigureTests {
     #expect(room.roundTrip == .milliseconds(40) && room.loss == found[0].loss && room.speaking == 0)
   }
 
-  @Test mutating func `people are searched for by identity and name, and put into the order that is asked for`()
+  @Test
+  mutating func `people are searched for by identity and name, and put into the order that is asked for`()
     throws
   {
     _ = try publish("bob", loss: 10, roundTrip: 20, received: 3_000)
@@ -131,7 +133,8 @@ struct RoomListingTests {
     #expect(await names { $0.search = "A" } == ["Alpha", "beta", "gamma"])
     #expect(await names { $0.search = "alp" } == ["Alpha"])
     #expect(await names { $0.order = .created } == ["beta", "Alpha", "gamma"])
-    #expect(await names { ($0.order, $0.isDescending) = (.participants, true) } == ["gamma", "Alpha", "beta"])
+    #expect(
+      await names { ($0.order, $0.isDescending) = (.participants, true) } == ["gamma", "Alpha", "beta"])
     #expect(server.directory.roomCount == 3 && server.directory.bitrates == Bitrates())
   }
 

@@ -71,10 +71,11 @@ struct InvitationsTests {
     let id = InvitationID(known: "IV_1")
     book.make("IV_1", uses: 1, expires: 50)
     _ = book.open("IV_1")
-    #expect(book.value.holds(id, of: "r", now: 49) && !book.value.holds(id, of: "r", now: 50))
-    #expect(!book.value.holds(id, of: "other", now: 0))
+    #expect(
+      book.value.holding(id, of: "r", now: 49)?.id == id && book.value.holding(id, of: "r", now: 50) == nil)
+    #expect(book.value.holding(id, of: "other", now: 0) == nil)
     book.value.remove(of: RoomID(naming: "RM_1"))
-    #expect(!book.value.holds(id, of: "r", now: 0))
+    #expect(book.value.holding(id, of: "r", now: 0) == nil)
   }
 
   @Test func `those of a room go with it, and what is over makes room`() {

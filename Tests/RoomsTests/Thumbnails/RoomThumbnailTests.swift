@@ -32,7 +32,8 @@ struct RoomThumbnailTests {
   }
 
   /// Why there is none; nil: there may be one.
-  private func refusal(_ run: StateRun, _ track: String, of identity: String = "ada") -> AdministrationError? {
+  private func refusal(_ run: StateRun, _ track: String, of identity: String = "ada") -> AdministrationError?
+  {
     do throws(AdministrationError) {
       _ = try run.state.pictured(track, of: identity)
       return nil
@@ -138,16 +139,21 @@ struct RoomThumbnailTests {
     #expect(paces.count <= 256)
   }
 
-  @Test func `so many are taken at the same time, of all rooms together`() {
+  @Test func `so many are taken at the same time, of all rooms together and of one`() {
     let desk = ThumbnailDesk()
     let now = Instant(nanoseconds: 1_000_000_000)
-    for _ in 0..<ThumbnailDesk.atOnce { #expect(desk.begin(now: now)) }
-    #expect(!desk.begin(now: now))
-    desk.end()
-    #expect(desk.begin(now: now) && !desk.begin(now: now))
+    for _ in 0..<4 { #expect(desk.begin(of: 1, now: now)) }
+    #expect(!desk.begin(of: 1, now: now), "others are left theirs")
+    for index in 4..<UInt64(ThumbnailDesk.atOnce) { #expect(desk.begin(of: index, now: now)) }
+    #expect(!desk.begin(of: 99, now: now))
+    desk.end(of: 1)
+    #expect(desk.begin(of: 1, now: now) && !desk.begin(of: 99, now: now))
+    desk.end(of: 5)
+    #expect(!desk.begin(of: 1, now: now) && desk.begin(of: 99, now: now))
   }
 
-  @Test func `a key frame that comes too late, is too large or of a track that is muted meanwhile isn't given`()
+  @Test
+  func `a key frame that comes too late, is too large or of a track that is muted meanwhile isn't given`()
     async throws
   {
     let server = try TestServer(keyFrame: { track in
