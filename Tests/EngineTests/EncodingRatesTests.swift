@@ -103,6 +103,26 @@ struct EncodingRatesTests {
     #expect(rates.count == 2 && isAbout(rates[0], 300_000) && isAbout(rates[1], 500_000), "\(rates)")
   }
 
+  /// Encodings that have just begun are each measured by the few packets that came first: the better may look cheaper.
+  @Test func `what is measured for less than a second is assumed to take what is announced, or what is usual`() {
+    for announced in [UInt32(0), 300] {
+      var encoding = Encoding()
+      encoding.description.said = PictureSize(width: 640, height: 360)
+      if announced > 0 {
+        var announcement = EncodingAnnouncement(arrival: encoding.now)
+        announcement.layers[0].temporalCount = 3
+        announcement.layers[0].rates[0] = UInt16(announced)
+        encoding.description.announced = announcement
+      }
+      encoding.run(tenths: 4)
+      let begun = encoding.monitor.layers.layers
+      #expect(begun.count == 3 && isAbout(begun[0].assumed, announced > 0 ? 300_000 : 500_000), "\(begun)")
+      #expect(begun.allSatisfy { $0.assumed >= $0.peak })
+      encoding.run(tenths: 12)
+      #expect(encoding.monitor.layers.layers.allSatisfy { $0.assumed == 0 })
+    }
+  }
+
   @Test func `a consumer that is there for one look alone has nothing sent that is off`() {
     var encoding = Encoding()
     encoding.run(tenths: 20)
