@@ -52,15 +52,6 @@ struct AllocatorTests {
     }
   }
 
-  @Test func `the first picture has to fit as it is, and a better one at its worst, also where nothing was shown before`() {
-    let cheap = LayerOption(encoding: 0, rate: 100e3, peak: 600e3)
-    for (worst, expected) in [(600e3, UInt8(0)), (200e3, 1)] {
-      let options = [cheap, LayerOption(encoding: 1, rate: 130e3, peak: worst)]
-      let allocation = Allocator.allocate(400e3, [Self.video(0, options)], now: start)
-      #expect(allocation.slots[0].option?.encoding == expected)
-    }
-  }
-
   @Test func `each has a picture before one has a better one`() {
     let demands = (0..<4).map { Self.video($0) }
     for step in 1...200 {

@@ -244,7 +244,7 @@ public struct Allocator: Sendable {
     let before =
       ladder.step < 0 ? 0 : cost(ladder.demand.options[ladder.usable[ladder.step]], ladder.demand, path.now)
     let cost = cost(option, ladder.demand, path.now)
-    guard max(cost - before, 0) <= left, mayShow(option, ladder, free: left + before, path) else {
+    guard max(cost - before, 0) <= left, mayShow(option, ladder.demand, free: left + before, path) else {
       return false
     }
     left -= cost - before
@@ -278,17 +278,16 @@ public struct Allocator: Sendable {
 
   /// What is shown stays while it fits. What is better has to fit at its worst, and not soon after it was too much.
   private static func mayShow(
-    _ option: LayerOption, _ ladder: Ladder, free: Double, _ path: Path
+    _ option: LayerOption, _ demand: SlotDemand, free: Double, _ path: Path
   ) -> Bool {
-    let (demand, target, now) = (ladder.demand, path.target, path.now)
-    let fits = option.peak * margin <= free
+    let (target, now) = (path.target, path.now)
     guard let shown = demand.memory.shown else {
-      // The first picture has to fit as it is, and what is better at its worst; one that was taken away waits, and fits at its worst.
-      return !demand.memory.isWithheld(target, now: now) && (ladder.step < 0 || fits)
-        && demand.memory.mayReturn(fits, target, now: now)
+      // The first picture has to fit as it is; one that was taken away waits, and fits at its worst.
+      return !demand.memory.isWithheld(target, now: now)
+        && demand.memory.mayReturn(option.peak * margin <= free, target, now: now)
     }
     guard !shown.isLayer(option), isAbove(option, shown, demand) else { return true }
-    guard fits else { return false }
+    guard option.peak * margin <= free else { return false }
     if demand.memory.isAskedAgain(option.peak * margin, free: free) { return true }
     let total = target - free + option.rate
     if demand.memory.mayRise(target, now: now) {

@@ -162,14 +162,14 @@ extension TrackLayers {
       for layer in encoding.layers {
         let picture = layer.picture.pixels > 0 ? layer.picture : encoding.picture
         // The cheapest is for those who have nothing: it is shown as it is.
-        let peak = options.isEmpty ? layer.peak : max(layer.peak, layer.assumed)
+        let assumed = options.isEmpty ? 0 : layer.assumed
         // Of a second that was measured one picture may have come just before.
         let frameRate = layer.frameRate == 0 ? 0 : UInt8(clamping: Int(layer.frameRate) + 1)
         options.append(
           LayerOption(
             encoding: number, spatial: layer.spatial, temporal: layer.temporal, width: picture.width,
-            height: picture.height, frameRate: frameRate, rate: Double(layer.rate), peak: Double(peak),
-            steady: Double(layer.steady)))
+            height: picture.height, frameRate: frameRate, rate: Double(max(layer.rate, assumed)),
+            peak: Double(max(layer.peak, assumed)), steady: Double(layer.steady)))
       }
     }
     return options
