@@ -35,6 +35,9 @@ public struct RateMeter: BitwiseCopyable, Sendable {
     count = min(count + 1, Self.kept)
   }
 
+  /// It has measured for less than a second: one picture may have come just within, or just before.
+  public var isBrief: Bool { count < Self.second }
+
   /// Bits per second, of the last second; of what there is before a second is over.
   public var mean: Double {
     guard count > 0 else { return 0 }

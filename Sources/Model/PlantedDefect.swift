@@ -650,6 +650,8 @@
     case unwatchedUnmeasured = "unwatched-unmeasured"
     /// An encoding that was off before it was measured takes nothing that is known, and is never shown.
     case unmeasuredNeverShown = "unmeasured-never-shown"
+    /// What was measured of a layer for a tenth of a second counts as its rate.
+    case briefRateBelieved = "brief-rate-believed"
     /// A probe is as high as what its publisher says that a layer takes.
     case probesAsAnnounced = "probes-as-announced"
     /// What is shown as it is best is given no room to grow before it does.

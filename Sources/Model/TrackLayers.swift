@@ -53,6 +53,8 @@ public struct LayerRate: BitwiseCopyable, Equatable, Sendable {
   public var peak: UInt32
   /// The mean of these three.
   public var steady: UInt32
+  /// What it counts as at least where it isn't the cheapest of its track, while it is measured for less than a second; 0: nothing.
+  public var assumed: UInt32 = 0
   /// Of its pictures; both 0 where it isn't known.
   public var picture: PictureSize
   /// Pictures a second; 0 where it isn't known.

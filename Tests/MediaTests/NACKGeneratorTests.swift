@@ -75,6 +75,17 @@ struct NACKGeneratorTests {
     #expect(asking.nack.count == 0)
   }
 
+  /// A publisher that restarts ICE, or changes its path, hears nothing for some tenths of a second.
+  @Test func `on a short round trip it is asked for at once, and still after more than half a second`() {
+    var asking = Asking()
+    asking.roundTrip = .zero
+    asking.receive(1, 3)
+    let asked = (0..<1_000).filter { !asking.due(milliseconds($0)).isEmpty }
+    #expect(asked.prefix(4) == [8, 28, 48, 68], "\(asked)")
+    #expect(asked.last.map { $0 >= 600 } == true, "\(asked)")
+    #expect(zip(asked, asked.dropFirst()).allSatisfy { $1 - $0 <= 160 }, "\(asked)")
+  }
+
   @Test func `after a second it is given up`() {
     var asking = Asking()
     asking.roundTrip = .milliseconds(400)

@@ -156,17 +156,23 @@ extension WorkerCore {
 extension TrackLayers {
   /// Each layer of each encoding that comes, from the cheapest to the best.
   var options: [LayerOption] {
-    ranking.flatMap { number -> [LayerOption] in
+    var options: [LayerOption] = []
+    for number in ranking {
       let encoding = encodings[Int(number)]
-      return encoding.layers.map {
-        let picture = $0.picture.pixels > 0 ? $0.picture : encoding.picture
+      for layer in encoding.layers {
+        let picture = layer.picture.pixels > 0 ? layer.picture : encoding.picture
+        // The cheapest is for those who have nothing: it is shown as it is.
+        let assumed = options.isEmpty ? 0 : layer.assumed
         // Of a second that was measured one picture may have come just before.
-        return LayerOption(
-          encoding: number, spatial: $0.spatial, temporal: $0.temporal, width: picture.width,
-          height: picture.height, frameRate: $0.frameRate == 0 ? 0 : UInt8(clamping: Int($0.frameRate) + 1),
-          rate: Double($0.rate), peak: Double($0.peak), steady: Double($0.steady))
+        let frameRate = layer.frameRate == 0 ? 0 : UInt8(clamping: Int(layer.frameRate) + 1)
+        options.append(
+          LayerOption(
+            encoding: number, spatial: layer.spatial, temporal: layer.temporal, width: picture.width,
+            height: picture.height, frameRate: frameRate, rate: Double(max(layer.rate, assumed)),
+            peak: Double(max(layer.peak, assumed)), steady: Double(layer.steady)))
       }
     }
+    return options
   }
 
   /// Whether an encoding has layers of size.

@@ -118,6 +118,8 @@ struct EncodingMonitor {
       if let rate = rates.upTo(temporal: Int(layers.layers[index].temporal)) {
         layers.layers[index].frameRate = rate
       }
+      layers.layers[index].assumed =
+        isBrief(layers.layers[index]) ? assumed(layers.layers[index], description) : 0
     }
     // What was said with an offer is of the best layer.
     #if PLANTED_DEFECTS
@@ -131,6 +133,21 @@ struct EncodingMonitor {
     }
     let seen = description.picture.pixels > 0 ? description.picture : description.said
     layers.picture = layers.layers.last?.picture ?? seen
+  }
+
+  /// Nothing is known of a layer's worst yet: it counts as what is announced, or else as what is usual.
+  private func assumed(_ layer: LayerRate, _ description: EncodingDescription) -> UInt32 {
+    let said = announced?.rates(spatial: Int(layer.spatial), description.codec)
+      .first { $0.temporal == layer.temporal }?.peak
+    let usual = UsualRate.bits(pixels: layer.picture.pixels, frameRate: 0, description.codec ?? .vp8)
+    return max(layer.peak, said ?? Self.bits(usual))
+  }
+
+  private func isBrief(_ layer: LayerRate) -> Bool {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.briefRateBelieved) { return false }
+    #endif
+    return meters[Int(layer.spatial) * LayerCounts.temporal + Int(layer.temporal)]?.isBrief ?? false
   }
 
   private static func usual(_ description: EncodingDescription) -> LayerRate {

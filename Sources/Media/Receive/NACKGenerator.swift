@@ -78,7 +78,7 @@ public struct NACKGenerator: Sendable {
   ///   - body: gets each sequence number as it stands in packets.
   public mutating func due(now: Instant, roundTrip: Duration, _ body: (UInt16) -> Void) {
     guard now >= deadline else { return }
-    let again = now + max(roundTrip * 5 / 4, .milliseconds(20))
+    let pause = max(roundTrip * 5 / 4, Self.leastPause)
     var kept = 0
     deadline = .never
     for index in 0..<count {
@@ -87,7 +87,7 @@ public struct NACKGenerator: Sendable {
       if now >= entry.due {
         body(UInt16(truncatingIfNeeded: entry.sequence))
         entry.asked &+= 1
-        entry.due = again
+        entry.due = now + Self.pause(pause, behind: entry.asked)
       }
       deadline = min(deadline, entry.due)
       missing[kept] = entry
@@ -95,6 +95,16 @@ public struct NACKGenerator: Sendable {
     }
     count = kept
   }
+
+  /// What isn't answered soon is asked for less and less often: while a publisher changes its path, or restarts ICE, words to it are lost
+  /// for some tenths of a second.
+  private static func pause(_ least: Duration, behind asked: UInt8) -> Duration {
+    guard asked > quickTries, least < longestPause else { return least }
+    return min(least * (1 << Int(min(asked - quickTries, 8))), longestPause)
+  }
+  private static let leastPause = Duration.milliseconds(20)
+  private static let longestPause = Duration.milliseconds(160)
+  private static let quickTries: UInt8 = 3
 
   /// What would be too late to be taken, were it to come, is asked for no more (RFC 3550 A.1, MAX_MISORDER).
   private mutating func dropOverdue(before sequence: Int64) {

@@ -204,7 +204,9 @@ extension Conference {
         let next = words[(place + 1)...].first { $0.isActive != isActive }?.at ?? end
         if isActive {
           auditReturn(publisher, encoding, shown, from: word.at, until: min(next, end), source, books)
-        } else if let last = shown.last(where: { $0 <= word.at }), word.at - last < .milliseconds(4_500) {
+        } else if let last = books.lastSeen(name, encoding: index, before: word.at),
+          word.at - last < .milliseconds(4_500)
+        {
           journal.violation(
             now,
             "\(encoding.rid) of \(publisher.number) goes off at \(word.at.milliseconds) ms, seen \((word.at - last).wholeNanoseconds / 1_000_000) ms before"

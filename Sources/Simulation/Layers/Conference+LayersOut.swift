@@ -96,7 +96,7 @@ extension Conference {
         SlotRecord.Picture(
           track: packet.track, encoding: frame.encoding, number: frame.picture, spatial: frame.spatial,
           temporal: frame.temporal, at: moment))
-      noteChange(step, packet)
+      noteChange(step, packet, subscriber)
     } else {
       stream.pictures[stream.pictures.count - 1].spatial = frame.spatial
     }
@@ -141,7 +141,8 @@ extension Conference {
     return .of(packet)
   }
 
-  private func noteChange(_ step: ModelDecoder.Step, _ packet: ModelDecoder.Packet) {
+  private func noteChange(_ step: ModelDecoder.Step, _ packet: ModelDecoder.Packet, _ subscriber: Participant)
+  {
     guard let before = step.before, before.track == packet.track,
       let video = journal.layered[packet.track]?.video
     else { return }
@@ -149,7 +150,9 @@ extension Conference {
     if old != new {
       let isUp = video.encodings[new].rate > video.encodings[old].rate
       journal.count(isUp ? .encodingUp : .encodingDown)
-      journal.trace(now, "a slot goes from \(video.encodings[old].rid) to \(video.encodings[new].rid)")
+      journal.trace(
+        now,
+        "a slot of \(subscriber.number) goes from \(video.encodings[old].rid) to \(video.encodings[new].rid)")
     } else if packet.frame.isKey, packet.frame.sentAt - before.frame.sentAt > .milliseconds(500) {
       journal.count(.pictureResumed)
     }

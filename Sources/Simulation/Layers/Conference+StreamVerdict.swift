@@ -61,19 +61,18 @@ extension Conference {
 
   private func auditSilences(_ shown: Shown, _ books: LayerBooks, until end: Instant) {
     let moments = shown.pictures.map(\.at) + [end]
-    for (before, next) in zip(moments, moments.dropFirst()) where next - before > Self.unexplained {
-      let latest = before + Self.unexplained
-      guard !isOff(shown, books, from: before, until: latest),
-        !books.rebuiltAt.contains(where: { $0 > before && $0 < latest }),
+    for (before, next) in zip(moments, moments.dropFirst()) {
+      guard let since = silence(shown, from: before, until: next) else { continue }
+      let latest = since + Self.unexplained
+      guard !isOff(shown, books, from: since, until: latest),
+        !books.rebuiltAt.contains(where: { $0 > since && $0 < latest }),
         shown.source.track.video.encodings.indices.contains(where: {
-          shown.source.track.isSent($0, from: before, until: latest)
+          shown.source.track.isSent($0, from: since, until: latest)
         })
       else { continue }
-      let word = shown.words.last { $0.at <= latest }
-      guard word.map({ $0.body.state == .active }) ?? true else { continue }
       journal.violation(
         now,
-        "\(shown.viewer.number) is shown nothing from \(before.milliseconds) to \(next.milliseconds) ms and hears no reason"
+        "\(shown.viewer.number) is shown nothing from \(since.milliseconds) to \(next.milliseconds) ms and hears no reason"
       )
     }
   }
@@ -81,6 +80,17 @@ extension Conference {
   private static let freeze = Duration.seconds(1)
   /// Each counts, and over all seeds together there is a bound (`Mechanism.bound`). One viewer has no more than so many of one track.
   private static let mostFreezes = 5
+
+  /// When a break began that is too long with no pause said: the next picture takes its time again once a pause has ended.
+  private func silence(_ shown: Shown, from before: Instant, until next: Instant) -> Instant? {
+    guard next - before > Self.unexplained else { return nil }
+    var since = shown.words.last { $0.at <= before }?.body.state ?? .active == .active ? before : nil
+    for word in shown.words where word.at > before && word.at < next {
+      if let since, word.at - since > Self.unexplained { return since }
+      since = word.body.state == .active ? since ?? word.at : nil
+    }
+    return since.flatMap { next - $0 > Self.unexplained ? $0 : nil }
+  }
 
   /// A picture that stands still although nothing has changed, neither the path nor what is asked for nor what its publisher sends, and
   /// no word of a pause was said.

@@ -64,6 +64,21 @@ final class LayerBooks {
     views[subscriber]?[track]?.last { $0.at <= moment }?.picture ?? PictureWanted()
   }
 
+  /// When a viewer saw a picture of an encoding last, and not just for the moment until another begins.
+  func lastSeen(_ track: TrackName, encoding: Int, before moment: Instant) -> Instant? {
+    streams.compactMap { stream -> Instant? in
+      let pictures = stream.pictures(from: Instant(nanoseconds: 0), until: moment)
+      return pictures.indices.last { place in
+        guard pictures[place].track == track, pictures[place].encoding == encoding else { return false }
+        let begin = pictures[..<place].lastIndex { $0.track != track || $0.encoding != encoding }
+        let since = pictures[begin.map { $0 + 1 } ?? pictures.startIndex].at
+        let until = place + 1 < pictures.endIndex ? pictures[place + 1].at : moment
+        return until - since >= Self.moment
+      }.map { pictures[$0].at }
+    }.max()
+  }
+  private static let moment = Duration.milliseconds(100)
+
   /// Whether someone who is shown the track, or was, wanted to see it at some time of a span.
   func isAwaited(_ track: TrackName, from: Instant, until: Instant) -> Bool {
     Set(streams.map(\.slot.subscriber)).contains { subscriber in
