@@ -142,21 +142,33 @@ async def _route(report, browser, ada):
                       sinks == ["loud", "car", "ear"])
 
 
+# What lies over the call is on the screen, and wide enough for what is in it.
+SHEET = """const { left, top, right, bottom } = document.getElementById("side").getBoundingClientRect();
+const isIn = left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight && right - left >= 300;
+return isIn ? [] : [`side: ${left}–${right}, ${top}–${bottom}`];
+"""
+
+
 async def _words(report, server, browser):
-    """Lobby and call, upright and on the side, in the shortest and the longest words."""
+    """Lobby, call and the list of people in it, upright and on the side, in the shortest and the longest words."""
     cut = {}
     for language in ("en", "de"):
         ada = await Person.arrive(browser, server, f"turned-{browser.name}", "Ada", PHONE, lang=language)
         await ada.until("document.getElementById('preview').videoWidth > 0")
-        for view in ("lobby", "call"):
+        for view in ("lobby", "call", "people"):
             if view == "call":
                 await ada.click("join-button")
                 await ada.until(f"{IN_CALL} && document.body.hasAttribute('data-complete') && !document.getElementById('invite-card').hidden")
+            if view == "people":
+                await ada.click("people-toggle")
+                await ada.until("document.querySelector('#side .people li')?.checkVisibility()")
             for width, height in ((390, 844), (844, 390), (360, 640), (640, 360)):
                 await ada.tab.resize(width, height)
                 await asyncio.sleep(0.1)  # Tiles and bars take their places.
                 await ada.tab.evaluate("document.getAnimations().forEach((each) => each.finish())")
                 found = await ada.tab.evaluate(CLIPPED)
+                if view == "people":
+                    found += await ada.tab.evaluate(SHEET)
                 if found:
                     cut[f"{view} in {language}, {width} × {height}"] = found
         await ada.leave()

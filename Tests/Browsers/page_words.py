@@ -19,8 +19,9 @@ UNSAID = r"""[...document.querySelectorAll("body *:not(script, style, option)")]
   [...[...each.childNodes].filter(({ nodeType }) => nodeType === 3).map(({ data }) => data), each.getAttribute("aria-label"), each.title,
     each.getAttribute("placeholder")]).filter((text) => /^[a-z]+\.[a-z]+[\w.-]*$/.test(text ?? "")
   || /\b(the|your|you|and|off|with|people|leave|open|send)\b/i.test(text ?? ""))"""
-# What lies outside of the window, or reaches out of it; pictures that move to their place are there already.
-OUTSIDE = """(() => {
+# What lies outside of the window, or reaches out of it, once all has its place in it; pictures that move there are there already.
+OUTSIDE = """await (async () => {
+  for (let frame = 0; frame < 2; frame++) await new Promise((done) => requestAnimationFrame(done));
   document.getAnimations().forEach((each) => each.finish());
   const looked = "button, select, input, textarea, .tile, .side, .statistics, .menu, .banner, .notice, p, h1, h2";
   return [document.documentElement, ...document.querySelectorAll(looked)]

@@ -147,10 +147,10 @@ class Firefox(Browser):
 
     async def press(self, key):
         """Strikes a key: one of `_KEYS`, or a character."""
-        await self._strike(key, "keyDown", "keyUp")
+        await self._strike_in_front(key, "keyDown", "keyUp")
 
     async def hold(self, key):
-        await self._strike(key, "keyDown")
+        await self._strike_in_front(key, "keyDown")
 
     async def release(self, key):
         await self._strike(key, "keyUp")
@@ -174,6 +174,12 @@ class Firefox(Browser):
     async def _point(self, *actions):
         await self._remote.command("input.performActions", {"context": self._context, "actions": [{
             "type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": list(actions)}]})
+
+    async def _strike_in_front(self, key, *actions):
+        """Behind another window a button that has the focus isn't pressed by Enter; nor does anybody type there."""
+        async with self._making:
+            await self._remote.command("browsingContext.activate", {"context": self._context})
+            await self._strike(key, *actions)
 
     async def _strike(self, key, *actions):
         value = _KEYS.get(key, key)
