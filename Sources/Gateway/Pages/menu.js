@@ -42,8 +42,8 @@ export class Menu {
     this.#fill();
     this.#element.hidden = false;
     this.#button.setAttribute("aria-expanded", "true");
-    const items = this.#items();
-    (items.find((item) => item.getAttribute("aria-checked") === "true") ?? items[0])?.focus();
+    // Where nothing of what it is for is chosen, such as a device that is gone, a choice of another kind is no place to begin.
+    (this.#element.querySelector("[role=group]")?.querySelector('[aria-checked="true"]') ?? this.#items()[0])?.focus();
   }
 
   close({ refocus = true } = {}) {
