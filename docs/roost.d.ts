@@ -153,6 +153,16 @@ export interface OfferedTrack {
   layers?: OfferedLayer[];
 }
 
+/** How large the pictures of an encoding are. */
+export interface OfferedLayer {
+  /** Absent: of the only encoding. */
+  rid?: string;
+  /** Pixels. */
+  width: number;
+  /** Pixels. */
+  height: number;
+}
+
 /** A track and how it is shown. */
 export interface ViewedTrack {
   track: string;
@@ -244,6 +254,15 @@ export interface View {
   tracks?: ViewedTrack[];
 }
 
+/** Says how large the pictures of a track of one's own are from now on. */
+export interface Layers {
+  type: "layers";
+  id?: RequestID;
+  track: string;
+  /** Encodings that aren't named stay as they were said to be. */
+  layers?: OfferedLayer[];
+}
+
 /** Mutes or unmutes a track of one's own. */
 export interface Mute {
   type: "mute";
@@ -303,7 +322,7 @@ export interface Ping {
 }
 
 /** From the client. */
-export type ClientMessage = Auth | Resume | Offer | Candidate | Subscribe | Unsubscribe | View | Mute | Update | SendData | Explain | AppendSessionEvent | Leave | Ping;
+export type ClientMessage = Auth | Resume | Offer | Candidate | Subscribe | Unsubscribe | View | Layers | Mute | Update | SendData | Explain | AppendSessionEvent | Leave | Ping;
 
 /** Why a track comes as it does: nothing better is to be had; its publisher sends nothing better; the connection carries no more; it is shown no larger or faster; it is turned off; it is muted; its packets have ceased to come; every slot is taken; no section has its codec; a key frame is waited for; the connection isn't up; the server can't say at the moment. */
 export type StreamReason = "best" | "publisher" | "bandwidth" | "view" | "off" | "muted" | "no-media" | "no-slot" | "codec" | "key-frame" | "connecting" | "unknown";

@@ -80,6 +80,8 @@
     case probeByPrefix = "probe-by-prefix"
     /// Where nothing can be sent to probe with, what isn't sent is never tried.
     case unprobedStays = "unprobed-stays"
+    /// Where probes can show what a path carries, what isn't sent is tried without one all the same.
+    case triedUnproven = "tried-unproven"
     /// At another address a remote's own estimate of the path to the former one still counts.
     case wordOfBefore = "word-of-before"
     // MARK: - Media
@@ -475,6 +477,10 @@
     case targetIgnored = "target-ignored"
     /// Where not everything fits sound pauses as pictures do.
     case audioPaused = "audio-paused"
+    /// Sound waits its turn as pictures do.
+    case soundWaits = "sound-waits"
+    /// An encoding that other workers' viewers watch alone goes off.
+    case farViewersUncounted = "far-viewers-uncounted"
     /// No word that a path has no room for a picture, or that it has again.
     case pauseUnsaid = "pause-unsaid"
     /// A publisher hears once which codecs all take, and nothing of who comes and goes.
@@ -512,6 +518,20 @@
     case shedsReferenced = "sheds-referenced"
     /// A stream that was cut asks for no key frame by itself.
     case cutUnasked = "cut-unasked"
+    /// Behind a picture that was cut those of its layer of frame rate go on at once.
+    case layersGoOnAtOnce = "layers-go-on-at-once"
+    /// Pictures that are taken out where they wait leave a gap in the ids.
+    case idsNotClosed = "ids-not-closed"
+    /// A layer is waited for that its source has begun once, or never.
+    case returnsAlways = "returns-always"
+    /// A layer of frame rate that hasn't begun again is waited for without end.
+    case lackUnbounded = "lack-unbounded"
+    /// Behind a picture that left in part layers go on without one of the lowest.
+    case lowestNotAwaited = "lowest-not-awaited"
+    /// Pictures are taken out where they wait of which packets are yet to come.
+    case wholeNotAsked = "whole-not-asked"
+    /// Frames that no other refers to stay where they wait.
+    case freeStaysWaiting = "free-stays-waiting"
     /// What a stream begins with of the time before is shown in its own time.
     case pastUndrawn = "past-undrawn"
     /// A stream begins with recent pictures of which a packet is missing.
@@ -604,6 +624,10 @@
     case keyFramesOfSilent = "key-frames-of-silent"
     /// A size that a client said is no layer's.
     case saidSizeUnused = "said-size-unused"
+    /// What a client says of sizes behind its offer goes no further than its room.
+    case resizeUnheard = "resize-unheard"
+    /// Who says how many pictures a second it shows gets all that there are.
+    case fasterThanShown = "faster-than-shown"
     /// An encoding that is off counts by what came of it last.
     case offCountsAsNothing = "off-counts-as-nothing"
     /// An encoding that is off, and is sent all the same, counts as it was.
@@ -620,6 +644,8 @@
     case largePictureLowers = "large-picture-lowers"
     /// Where nothing is known of the path everything that is asked for again is sent.
     case repairsUnbounded = "repairs-unbounded"
+    /// What is asked for again has no share of what the path carries.
+    case repairsWithheld = "repairs-withheld"
     /// A subscriber has its publisher asked for key frames as often as it likes.
     case keyFramesAsAsked = "key-frames-as-asked"
     /// Pictures begin as often as a subscriber pauses and resumes them, or takes another size.
@@ -651,6 +677,8 @@
     case flightFilesPileUp = "flight-files-pile-up"
     /// The oldest file of all makes room, also where another room or identity has more.
     case oldestFlightGoes = "oldest-flight-goes"
+    /// Of a session that is lost without a word no record is kept, since its media is closed before it ends by itself.
+    case lostUnrecorded = "lost-unrecorded"
 
     // MARK: - Recordings
 

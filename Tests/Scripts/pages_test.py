@@ -29,6 +29,9 @@ class PagesTest(LimitedTest):
     def test_charts(self):
         self.run_node("chart.mjs")
 
+    def test_explained(self):
+        self.run_node("explained.mjs")
+
     def test_initials_and_hues(self):
         self.run_node("initials.mjs")
 
@@ -40,6 +43,9 @@ class PagesTest(LimitedTest):
 
     def test_publications(self):
         self.run_node("publication.mjs")
+
+    def test_sizes_that_publishers_say(self):
+        self.run_node("encodings.mjs")
 
     def test_rest(self):
         self.run_node("rest.mjs")

@@ -237,7 +237,9 @@ struct SchemaTests {
     #"{"type":"data","payload":"aGk=","topic":"t","reliable":false,"destinations":["eve"]}"#,
     #"{"type":"view","tracks":[{"track":"TR_1","quality":"low","maxWidth":1,"maxHeight":2,"maxFrameRate":3,"priority":0}]}"#,
     #"{"type":"subscribe","track":"TR_1","quality":"off","priority":255}"#, #"{"type":"view","tracks":[]}"#,
-    #"{"type":"leave","reason":"r"}"#, #"{"type":"ping"}"#,
+    #"{"type":"offer","sdp":"v=0","tracks":[{"mid":"0","encrypted":true,"layers":[{"rid":"f","width":640,"height":360}]}]}"#,
+    #"{"type":"layers","track":"TR_1","layers":[{"rid":"f","width":16384,"height":1},{"width":1,"height":2}],"id":3}"#,
+    #"{"type":"layers","track":"TR_1"}"#, #"{"type":"leave","reason":"r"}"#, #"{"type":"ping"}"#,
     #"{"type":"session.event","sid":"s","event":{"id":"e","type":"t"}}"#,
     #"{"type":"session.event","sid":"s","event":{"id":"e","type":"t","data":[1.50,{"a":null}]}}"#,
   ])

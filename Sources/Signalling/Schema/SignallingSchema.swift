@@ -40,7 +40,8 @@ public enum SignallingSchema {
       ]
       + [
         words(PictureQuality.self), describe(ClientMessage.OfferedSection.self),
-        describe(ClientMessage.ViewedTrack.self), describe(NewSessionEvent.self),
+        describe(ClientMessage.OfferedLayer.self), describe(ClientMessage.ViewedTrack.self),
+        describe(NewSessionEvent.self),
       ] + ClientMessage.kinds.map { describe($0) }
       + [oneOf("ClientMessage", "From the client.", ClientMessage.kinds), words(StreamReasonWord.self)]
       + answers.map { describe($0) }
