@@ -6,6 +6,8 @@ BROWSER_SECONDS ?= 8
 SIMULATION_SEEDS ?= 60
 # Seeds of the clock's judge the code at its full figures, `make accept`; a gate's verdict depends on the commit alone.
 SIMULATION_NEW ?= 0
+# Meetings of thirty.
+SIMULATION_MEETINGS ?= 0
 FUZZ_SECONDS ?= 60
 # No product that is built from here has planted mistakes, whatever the shell exports; `scripts/mutants` builds its own.
 unexport ROOST_DEFECTS ROOST_DEFECT
@@ -32,7 +34,7 @@ test: ## every property once, and what each part of it took
 quick: check ## what shows most mistakes in a minute and a half, once built
 	swift build --build-tests
 	scripts/test-swift --skip "HTTPServerTests|WebSocketClientTests|PollingTests|EngineTests.SocketTests|PushTests.APNsServiceTests|AttackTests[.]|DTLSMemoryTests|SectionMemoryTests|RoomsTests|GatewayTests|CongestionTests|FuzzTests|DescribedLayersTests"
-	scripts/test-swift --filter "RoomsTests|GatewayTests"
+	scripts/test-swift --filter "RoomsTests|GatewayTests" --skip "GatewayTests.ReasonTests"
 	swift build -c release --product roost-simulate
 	.build/release/roost-simulate --seeds 5
 
@@ -78,8 +80,8 @@ release:
 	swift build -c release
 
 .PHONY: test-simulation
-test-simulation: ## conferences on a virtual clock, SIMULATION_SEEDS of them and SIMULATION_NEW of new seeds
-	scripts/accept.d/simulation $(SIMULATION_SEEDS) $(SIMULATION_NEW)
+test-simulation: ## conferences on a virtual clock, SIMULATION_SEEDS of them, SIMULATION_NEW of new seeds and SIMULATION_MEETINGS of thirty people
+	scripts/accept.d/simulation $(SIMULATION_SEEDS) $(SIMULATION_NEW) $(SIMULATION_MEETINGS)
 
 .PHONY: test-server
 test-server: ## the server as a process: metrics, health, its end

@@ -111,7 +111,9 @@ let package = Package(
       "Simulation",
       [
         "Model", "Logging", "Wire", "Crypto", "ICE", "Media", "Negotiation", "Transport", "Peer", "Engine",
-        "AccessTokens", "Signalling", "Rooms", "Gateway", "SyntheticPeers", "CJobs",
+        "HTTPServer", "Storage", "AccessTokens", "Calls", "KeyDirectory", "CallDesk", "Signalling", "Rooms",
+        "Gateway",
+        "SyntheticPeers", "CJobs",
       ]),
     module(
       "Load",
@@ -210,7 +212,7 @@ let package = Package(
         "Model", "Polling", "Wire", "Crypto", "ICE", "Congestion", "Media", "Negotiation", "Transport",
         "Peer", "Engine",
         "CSystem",
-        "Simulation", "SyntheticPeers",
+        "Simulation", "SyntheticPeers", "TestScripts",
       ]),
     tests("HTTPServer", ["Model", "Crypto", "HTTPServer", "COpenSSL"]),
     tests("WebSocketClient", ["Model", "Crypto", "HTTPServer", "WebSocketClient"]),

@@ -291,6 +291,15 @@ export interface View {
   tracks?: ViewedTrack[];
 }
 
+/** Says how large the pictures of a track of one's own are from now on. */
+export interface Layers {
+  type: "layers";
+  id?: RequestID;
+  track: string;
+  /** Encodings that aren't named stay as they were said to be. */
+  layers?: OfferedLayer[];
+}
+
 /** Mutes or unmutes a track of one's own. */
 export interface Mute {
   type: "mute";
@@ -369,7 +378,7 @@ export interface Ping {
 }
 
 /** From the client. */
-export type ClientMessage = Auth | Resume | Offer | Candidate | Subscribe | Unsubscribe | View | Mute | Update | SendData | RaiseHand | Admit | Explain | AppendSessionEvent | Leave | Ping;
+export type ClientMessage = Auth | Resume | Offer | Candidate | Subscribe | Unsubscribe | View | Layers | Mute | Update | SendData | RaiseHand | Admit | Explain | AppendSessionEvent | Leave | Ping;
 
 /** Why a track comes as it does: nothing better is to be had; its publisher sends nothing better; the connection carries no more; it is shown no larger or faster; it is turned off; it is muted; its packets have ceased to come; every slot is taken; no section has its codec; a key frame is waited for; the connection isn't up; the server can't say at the moment. */
 export type StreamReason = "best" | "publisher" | "bandwidth" | "view" | "off" | "muted" | "no-media" | "no-slot" | "codec" | "key-frame" | "connecting" | "unknown";
@@ -873,8 +882,12 @@ export class Publication {
   readonly track: MediaStreamTrack | null;
   /** How large the pictures of its encodings are: of frames that are encrypted end to end the server sees it nowhere else. */
   readonly layers: {rid?: string, width: number, height: number}[];
-  /** Sends another track of the same kind from now on, or none, with no new offer. Where frames are encrypted end to end the server hears of its size with the next one. */
+  /** Sends another track of the same kind from now on, or none, with no new offer. */
   replace(track: MediaStreamTrack | null): Promise<void>;
+  /** Changes how it is encoded from now on, with no new offer, until it is published in another session. Throws DOMException: what `setParameters` throws. */
+  encode(change: (encodings: RTCRtpEncodingParameters[]) => void): Promise<void>;
+  /** Says how large its pictures are where the server has heard otherwise: by itself behind `replace` and `encode`, and by the page where the track's own size has changed, as by `applyConstraints`. One message is on its way at a time, the last of which says how it is. */
+  sayLayers(): Promise<void>;
 }
 
 /** Why the server refused something, or why there is no server. */

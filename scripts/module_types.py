@@ -13,8 +13,8 @@ COMMENT = re.compile(r"/\*\*(.*?)\*/", re.DOTALL)
 TAG = re.compile(r"@(param|returns|type|property|typedef|throws|internal|module)\b")
 # What the browser and the language have.
 FOREIGN = {"Promise", "Map", "Record", "Partial", "CustomEvent", "EventTarget", "Error", "MediaStream", "MediaStreamTrack",
-           "RTCPeerConnection", "RTCPeerConnectionState", "RTCConfiguration", "RTCRtpTransceiver", "AddEventListenerOptions",
-           "EventListenerOptions", "EventListenerOrEventListenerObject", "Type"}
+           "RTCPeerConnection", "RTCPeerConnectionState", "RTCConfiguration", "RTCRtpEncodingParameters", "RTCRtpTransceiver",
+           "AddEventListenerOptions", "EventListenerOptions", "EventListenerOrEventListenerObject", "Type"}
 LISTENERS = """  addEventListener<Type extends keyof RoomEvents>(
     type: Type, listener: (event: CustomEvent<RoomEvents[Type]>) => void, options?: boolean | AddEventListenerOptions): void;
   addEventListener(type: string, listener: EventListenerOrEventListenerObject | null, options?: boolean | AddEventListenerOptions): void;

@@ -23,6 +23,9 @@ func fuzzClientMessage(_ input: UnsafeRawBufferPointer) {
     check(view.tracks.count <= 64, "the number of tracks has a bound")
     check(Set(view.tracks.map(\.track)).count == view.tracks.count, "none is named twice")
     check(view.tracks.allSatisfy { (1...64).contains($0.track.utf8.count) }, "a track's id is short")
+  case .layers(let said):
+    check((1...64).contains(said.track.utf8.count) && said.layers.count <= 3, "so has that of encodings")
+    check(said.layers.allSatisfy { $0.width > 0 && $0.height > 0 }, "a picture has a size")
   case .mute(let wanted): check((1...64).contains(wanted.track.utf8.count), "a track's id is short")
   case .update(let change):
     check(change.name.map(AccessToken.isText) ?? true, "a person's name is one")

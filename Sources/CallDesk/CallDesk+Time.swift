@@ -28,6 +28,13 @@ extension CallDesk {
     }
   }
 
+  /// What `run` does at one moment, for who has a clock of its own: what was said is written down, and what is over by now is so.
+  package func turn() async {
+    await writePresence()
+    await catchUp()
+    while case .some(.some(0)) = await advance() {}
+  }
+
   /// When something is over next; `.some(nil)`: nothing is waited for; nil: it isn't known.
   private func nextDeadline() async -> Int64?? {
     do throws(CallProblem) {

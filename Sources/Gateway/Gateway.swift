@@ -75,9 +75,18 @@ public struct Gateway: HTTPHandler {
     configuration: GatewayConfiguration, rooms: (any RoomService)?, administered: RoomDirectory? = nil,
     calls: (desk: CallDesk, rooms: CallRooms)? = nil
   ) {
+    self.init(
+      configuration: configuration, rooms: rooms, administered: administered, calls: calls, intakes: Intakes()
+    )
+  }
+
+  /// - Parameter intakes: what all who ask may cost.
+  package init(
+    configuration: GatewayConfiguration, rooms: (any RoomService)?, administered: RoomDirectory?,
+    calls: (desk: CallDesk, rooms: CallRooms)?, intakes: Intakes
+  ) {
     self.configuration = configuration
     self.rooms = rooms
-    let intakes = Intakes()
     self.intakes = intakes
     rest = administered.map {
       RESTDoor(

@@ -34,6 +34,8 @@ extension LoadOptions {
       --video RATE       of each publisher, in bits per second: 1.5M, 300k (no video)
       --video-files F,F  play VP8 of IVF files over and over, for people who watch: one to three, the layers of a
                          simulcast, the largest first; with --subscribers 0, as nothing in it can be counted
+      --layers N         send the picture of --video in N encodings of a simulcast, 1 to 3, of which the server chooses one
+                         for each subscriber; pictures are counted that come whole, not packets; without --audio (1)
       --audio            Opus packets, 50 per second
                          without --video, --audio and --real: both, 1.5M
       --real             encode and decode: VP8 of 320 × 180, 15 pictures a second, and Opus; a picture counts once it is
@@ -86,6 +88,7 @@ extension LoadOptions {
     EXAMPLES
       roost-load --publishers 4 --subscribers 40 --video 1.5M --audio --duration 60
       roost-load --rooms 10 --publishers 3 --subscribers 0 --mesh --audio
+      roost-load --subscribers 50 --join-rate 25 --video 1.5M --layers 3 --feedback on
       roost-load --calls 500 --rate 50 --talk 5
       roost-load --real --publishers 2 --subscribers 6 --duration 30
       roost-load --real --publishers 2 --ramp subscribers:4 --duration 10 --picture ramp.svg

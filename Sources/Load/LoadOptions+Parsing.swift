@@ -34,7 +34,7 @@ extension LoadOptions {
       }
       hasAudio = true
     } else if !hasAudio && !picture.isSent {
-      hasAudio = true
+      hasAudio = picture.encodings == 1
       picture.bitrate = 1_500_000
     }
     try check()
@@ -67,6 +67,7 @@ extension LoadOptions {
     case "--others": others = try Self.number(word, value, 0...32)
     case "--ping": pingMilliseconds = try Self.number(word, value, 10...60_000)
     case "--video": picture.bitrate = try Self.rate(word, value)
+    case "--layers": picture.encodings = try Self.number(word, value, 1...3)
     case "--video-files":
       picture.files = value.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
     default:
@@ -94,7 +95,7 @@ extension LoadOptions {
     "--url", "--key", "--secret", "--room", "--identity", "--media", "--rooms", "--publishers",
     "--subscribers", "--duration",
     "--settle", "--join-timeout", "--join-rate", "--video", "--nack", "--feedback", "--others",
-    "--ping", "--video-files", "--ramp", "--ramp-to", "--most-loss", "--most-delay", "--picture",
+    "--ping", "--video-files", "--layers", "--ramp", "--ramp-to", "--most-loss", "--most-delay", "--picture",
   ]
 
   private func check() throws(LoadUsageError) {
@@ -118,6 +119,10 @@ extension LoadOptions {
       throw LoadUsageError(
         "--video-files goes with --subscribers 0 and neither --mesh nor --video: what is in a file can't be counted"
       )
+    }
+    guard picture.encodings == 1 || picture.bitrate > 0 && !hasAudio && joining.isNative else {
+      throw LoadUsageError(
+        "--layers counts pictures that are made up: it goes with --video alone, not with --whip or --whep")
     }
     guard joining.isNative || !isMesh && others == 0 && picture.files.isEmpty else {
       throw LoadUsageError("--whip and --whep go with neither --mesh, --others nor --video-files")

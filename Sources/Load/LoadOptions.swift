@@ -46,6 +46,8 @@ public struct LoadOptions: Equatable, Sendable {
 
     /// Moving pictures and tones are encoded, and decoded where they arrive.
     public var isReal = false
+    /// In how many encodings of a simulcast packets that are made up are sent: 1–3.
+    public var encodings = 1
 
     public var isSent: Bool { bitrate > 0 || !files.isEmpty || isReal }
   }
@@ -87,6 +89,8 @@ public struct LoadOptions: Equatable, Sendable {
 
   /// Those of one publisher's tracks.
   public var tracksOfPublisher: Int { (hasAudio ? 1 : 0) + (picture.isSent ? 1 : 0) }
+  /// What is counted.
+  var unit: String { picture.isReal || picture.encodings > 1 ? "pictures" : "packets" }
   public var participantCount: Int { rooms * (publishers + subscribers) }
 
   /// Bounds of what one process is good for.

@@ -7,6 +7,8 @@ public struct LoadReport: Encodable, Equatable, Sendable {
   public var joined = 0
   /// Why the others aren't in, each with how many.
   public var failures: [String: Int] = [:]
+  /// What is counted as sent, expected and arrived: packets, or pictures in several encodings.
+  var unit = "packets"
   /// Packets that publishers made.
   public var sent = 0
   /// Those times their subscribers.
@@ -43,6 +45,8 @@ public struct LoadReport: Encodable, Equatable, Sendable {
     /// From the first TCP packet to the end of the DTLS handshake, and to the first packet of media.
     public var join = Latency()
     public var firstMedia = Latency()
+    /// To the first picture with which a decoder can begin, all of it; of packets that are made up alone.
+    public var firstPicture = Latency()
     /// From the beginning of the first join to the end of the last one that succeeded; 0 if none did.
     public var joinSeconds = 0.0
   }
@@ -81,9 +85,12 @@ public struct LoadReport: Encodable, Equatable, Sendable {
     times.ping = Latency(all)
   }
 
-  mutating func finishJoins(_ joins: LatencyHistogram, _ media: LatencyHistogram) {
+  mutating func finishJoins(
+    _ joins: LatencyHistogram, _ media: LatencyHistogram, _ pictures: LatencyHistogram
+  ) {
     times.join = Latency(joins)
     times.firstMedia = Latency(media)
+    times.firstPicture = Latency(pictures)
   }
 }
 
@@ -148,7 +155,10 @@ extension LoadReport {
       ("WebSocket ping, ms", times.ping.text),
       ("join, ms", times.join.text),
       ("first media, ms", times.firstMedia.text),
-      ("all in after", "\(Decimals.text(times.joinSeconds, 2)) s"),
+    ]
+    if times.firstPicture.p50 != nil { rows.append(("first whole picture, ms", times.firstPicture.text)) }
+    rows += [
+      ("all in after", "\(Decimals.text(times.joinSeconds, 2)) s")
     ]
     rows += ramp?.rows ?? []
     if real != nil, corrupt > 0 { rows.append(("damaged datagrams", "\(corrupt)")) }
@@ -167,7 +177,7 @@ extension LoadReport {
 
   private var packetRows: [(String, String)] {
     [
-      ("packets sent", "\(sent)"),
+      ("\(unit) sent", "\(sent)"),
       ("expected", "\(expected)"),
       ("arrived first time", "\(arrivedFirstTime)\(share(arrivedFirstTime))"),
       ("recovered", "\(recovered)\(share(recovered))"),

@@ -57,7 +57,8 @@ public final class LoadRun {
     media =
       options.picture.isReal
       ? try RealMedia(threads: Self.codecThreads, now: { clock.now })
-      : PacketCount(tracks: options.tracksOfPublisher)
+      : PacketCount(tracks: options.tracksOfPublisher, unit: options.unit)
+    results.unit = options.unit
     results.ramp = options.ramp.map { RampReport($0) }
     for _ in 0..<options.rooms { addRoom() }
   }
@@ -147,11 +148,10 @@ public final class LoadRun {
 
   /// Delay and loss over time, after the run, as SVG.
   public var chart: String {
-    let unit = options.picture.isReal ? "pictures" : "packets"
     let people =
       "publishers \(options.publishers), subscribers \(options.subscribers), rooms \(options.rooms)"
     return LoadChart(
-      media.timeline, ramp: results.ramp, title: "Delay and loss of \(unit) (\(people))"
+      media.timeline, ramp: results.ramp, title: "Delay and loss of \(options.unit) (\(people))"
     ).svg
   }
 
@@ -301,6 +301,7 @@ public final class LoadRun {
   private func finish() {
     var joins = LatencyHistogram()
     var first = LatencyHistogram()
+    var pictures = LatencyHistogram()
     for participant in participants {
       results.participants += 1
       results.corrupt += participant.peer?.network.refusals.forged ?? 0
@@ -310,11 +311,13 @@ public final class LoadRun {
       results.joined += 1
       joins.add(nanoseconds: participant.connectedAt.nanoseconds - participant.began.nanoseconds)
       guard participant.isReceiving else { continue }
-      first.add(nanoseconds: participant.firstMediaAt.nanoseconds - participant.began.nanoseconds)
+      first.add(nanoseconds: participant.first.packetAt.nanoseconds - participant.began.nanoseconds)
+      guard participant.first.pictureAt != .never else { continue }
+      pictures.add(nanoseconds: participant.first.pictureAt.nanoseconds - participant.began.nanoseconds)
     }
     results.failures = failures
     results.times.reflector = LoadReport.Latency(reflector.latency)
-    results.finishJoins(joins, first)
+    results.finishJoins(joins, first, pictures)
     results.finishPings(participants.map(\.pings))
     let lastJoin = participants.map(\.connectedAt).filter { $0 != .never }.max()
     results.times.joinSeconds =

@@ -1,38 +1,57 @@
 internal import Model
 internal import SyntheticPeers
 
-/// Counts packets that carry stamps, by their publishers' own numbers.
+/// Counts packets that carry stamps, by their publishers' own numbers; of pictures in several encodings, of which the server chooses, those
+/// that come whole, by their moments.
 final class PacketCount: MediaCount {
   private let tracks: Int
   private var participants: [Participant] = []
   private var counters: [SubscriberCounter] = []
+  /// By subscriber.
+  private var moments: [MomentCount] = []
   /// Of all spans.
   private var latency = LatencyHistogram()
   private var receivedBefore = 0
   private(set) var timeline = Timeline()
 
-  /// - Parameter tracks: of each publisher.
-  init(tracks: Int) { self.tracks = tracks }
+  private let unit: String
+
+  /// - Parameters:
+  ///   - tracks: of each publisher.
+  ///   - unit: what is counted, for progress.
+  init(tracks: Int, unit: String = "packets") { (self.tracks, self.unit) = (tracks, unit) }
 
   var descriptor: Int32? { nil }
   var deadline: Instant { .never }
   var progress: String {
-    "\(counters.reduce(receivedBefore) { $0 + $1.received }) packets received"
+    "\(counters.reduce(receivedBefore) { $0 + $1.received }) \(unit) received"
   }
 
   func add(_ participant: Participant) {
     participants.append(participant)
     counters.append(SubscriberCounter(sources: participant.role.sources, tracks: tracks))
+    moments.append(MomentCount())
     let number = participant.number
     participant.onPacket = { [unowned self] in take($0, number) }
   }
 
   private func take(_ arrival: SyntheticPeer.MediaArrival, _ subscriber: Int) {
     guard participants.indices.contains(arrival.publisher) else { return }
-    let sentAt = participants[arrival.publisher].peer?.sendTime(track: arrival.track, packet: arrival.packet)
+    var arrival = arrival
+    if let layers = participants[arrival.publisher].peer?.layers(ofTrack: arrival.track) {
+      guard let whole = moments[subscriber].note(arrival, layers) else { return }
+      arrival = whole
+    }
+    let sentAt = sentAt(arrival.publisher, arrival.track, arrival.packet)
     if let delay = counters[subscriber].note(arrival, sentAt: sentAt), let sentAt {
       timeline.note(arrivalOf: sentAt, delay: delay)
     }
+  }
+
+  private func sentAt(_ publisher: Int, _ track: Int, _ number: Int) -> Instant? {
+    guard let peer = participants[publisher].peer else { return nil }
+    guard let layers = peer.layers(ofTrack: track) else { return peer.sendTime(track: track, packet: number) }
+    return layers.moments.indices.contains(number) ? layers.moments[number] : nil
   }
 
   func poll(now: Instant) {}
@@ -54,8 +73,8 @@ final class PacketCount: MediaCount {
     for counter in counters where counter.isMeasured {
       for (source, packets) in counter.spans {
         for packet in packets {
-          let sentAt = participants[source.publisher].peer?.sendTime(track: source.track, packet: packet)
-          if let sentAt { timeline.note(expected: 1, madeAt: sentAt) }
+          guard let sentAt = sentAt(source.publisher, source.track, packet) else { continue }
+          timeline.note(expected: 1, madeAt: sentAt)
         }
       }
     }
@@ -82,10 +101,11 @@ final class PacketCount: MediaCount {
   func stop() {}
 
   private func made(_ publisher: Int, _ track: Int) -> Int {
-    participants[publisher].peer?.packetsMade(track: track) ?? 0
+    guard let peer = participants[publisher].peer else { return 0 }
+    return peer.layers(ofTrack: track)?.moments.count ?? peer.packetsMade(track: track)
   }
 
-  /// Packets that publishers made in the measured span.
+  /// What publishers made in the measured span.
   private var sentInSpan: Int {
     var spans: [SubscriberCounter.Source: Range<Int>] = [:]
     for counter in counters { spans.merge(counter.spans) { first, _ in first } }

@@ -53,7 +53,7 @@ final class Participant {
   private var address = SocketAddress(ipv4: 127, 0, 0, 1, port: 0)
   private(set) var began = Instant.never
   private(set) var connectedAt = Instant.never
-  private(set) var firstMediaAt = Instant.never
+  private(set) var first = FirstMedia()
   /// When `poll` has something to do.
   private(set) var deadline = Instant.never
   private var ping = Ping()
@@ -94,7 +94,7 @@ final class Participant {
     case .waiting, .connecting, .joining: false
     }
   }
-  var isReceiving: Bool { firstMediaAt != .never }
+  var isReceiving: Bool { first.packetAt != .never }
 
   func beginJoin(now: Instant) {
     phase = .connecting
@@ -166,11 +166,12 @@ final class Participant {
     peer.network.isReal = true
     peer.network.hasOthers = options.others > 0
     peer.onPacket = { [unowned self] arrival in
-      if firstMediaAt == .never { firstMediaAt = arrival.at }
+      // A publisher's sound is its first track.
+      first.note(arrival, isPicture: !options.hasAudio || arrival.track > 0)
       onPacket(arrival)
     }
     peer.encoded.onPayload = { [unowned self] payload in
-      if firstMediaAt == .never { firstMediaAt = payload.at }
+      first.note(packetAt: payload.at)
       onPayload(payload)
     }
     peer.encoded.onKeyFrameRequest = { [unowned self] in onKeyFrameRequest() }
@@ -206,6 +207,8 @@ final class Participant {
         structure: LayerStructure(codec: .vp8, temporalLayers: 1))
       configuration.layers?.interval = first.interval
       configuration.layers?.obeysPublish = true
+    } else if role.publishesVideo, options.picture.encodings > 1 {
+      configuration.layers = options.picture.simulcast
     }
     configuration.video.interval = 1_000_000_000 / Int64(LoadOptions.framesPerSecond)
     configuration.video.packets = shape.packets...shape.packets

@@ -10,6 +10,8 @@ struct Departure: BitwiseCopyable {
   var since: Instant
   /// It is of a key frame, so that everything behind it in its slot refers to it, or of audio.
   var isUrgent: Bool
+  /// What can be decoded without it.
+  var frame: WaitingFrame
 }
 
 /// A packet that a slot's subscriber asks for again.
@@ -41,6 +43,8 @@ struct DepartureQueue: ~Copyable {
   static let longestOfKeyFrame: Int64 = 1_500_000_000
   /// What has no more than this left goes first, and a key frame that has waited for so long goes behind that.
   private static let pressing: Int64 = 150_000_000
+  /// A slot isn't looked through more often.
+  private static let lookEvery = Duration.milliseconds(20)
 
   private struct Entry: BitwiseCopyable {
     var departure: Departure
@@ -55,6 +59,10 @@ struct DepartureQueue: ~Copyable {
     var priority: UInt8
     /// The key frame that it waited for leaves, or has left, and what came behind it is still late.
     var catchesUp = false
+    /// Something that no other refers to has come since it was looked through.
+    var hasFree = false
+    /// When it was; nil: it wasn't since something waits.
+    var lookedAt: Instant?
   }
 
   private var entries: UnsafeMutablePointer<Entry>?
@@ -90,6 +98,7 @@ struct DepartureQueue: ~Copyable {
       lanes[lane].first = place
     }
     lanes[lane].last = place
+    if departure.frame.isFree { lanes[lane].hasFree = true }
     count += 1
     return true
   }
@@ -178,6 +187,63 @@ struct DepartureQueue: ~Copyable {
       return head
     }
     return nil
+  }
+
+  /// A slot to be looked through for what no other frame refers to, since something has waited for long. Each is named once, until more of
+  /// that comes, and after some time: to look through it costs as much as is in it.
+  mutating func takeFree(now: Instant, longer than: Duration) -> Int? {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.freeStaysWaiting) { return nil }
+    #endif
+    guard let oldest, now - oldest > than,
+      let lane = lanes.firstIndex(where: { lane in
+        lane.hasFree && lane.lookedAt.map { now - $0 >= Self.lookEvery } ?? true
+      })
+    else { return nil }
+    lanes[lane].hasFree = false
+    lanes[lane].lookedAt = now
+    return Int(lanes[lane].slot)
+  }
+
+  /// The place of the first of a slot; -1: nothing of it waits.
+  func begin(ofSlot slot: Int) -> Int32 {
+    lanes.first { $0.slot == Int32(truncatingIfNeeded: slot) }?.first ?? -1
+  }
+
+  /// The place behind one in its slot; -1: it is the last.
+  func place(behind place: Int32) -> Int32 { entries![Int(place)].next }
+
+  subscript(place: Int32) -> Departure {
+    get { entries![Int(place)].departure }
+    nonmutating set { entries![Int(place)].departure = newValue }
+  }
+
+  /// Takes one out of a slot.
+  /// - Parameter before: the place before it there; -1: it is the first.
+  /// - Returns: the place behind it.
+  mutating func remove(_ place: Int32, behind before: Int32, ofSlot slot: Int) -> Int32 {
+    let next = entries![Int(place)].next
+    guard let lane = lanes.firstIndex(where: { $0.slot == Int32(truncatingIfNeeded: slot) }) else {
+      return next
+    }
+    if before < 0 {
+      removeHead(lane)
+      return next
+    }
+    entries![Int(before)].next = next
+    if next < 0 { lanes[lane].last = before }
+    release(place)
+    return next
+  }
+
+  /// Whether a slot's source is joined to its stream by something that waits.
+  func hasJoint(ofSlot slot: Int) -> Bool {
+    var place = begin(ofSlot: slot)
+    while place >= 0 {
+      if self[place].selection.joins { return true }
+      place = self.place(behind: place)
+    }
+    return false
   }
 
   /// Takes out the first of a slot, unless its source is joined to the stream there.

@@ -58,6 +58,9 @@ struct Egress: ~Copyable {
     #if PLANTED_DEFECTS
       if target == nil, PlantedDefect.isOn(.repairsUnbounded) { return repairs.setTarget(nil) }
     #endif
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.repairsWithheld) { return repairs.setTarget(0) }
+    #endif
     repairs.setTarget(base * Self.repairShare / Pacer.factor)
   }
   /// Bits per second.

@@ -81,6 +81,10 @@ extension Peer {
   public mutating func setTraits(receiver: Int, _ traits: TrackTraits) {
     session.setTraits(track: receiver, traits)
   }
+  /// How large the pictures of a track's encodings are, as its publisher says.
+  public mutating func setSizes(receiver: Int, _ sizes: [PictureSize]) {
+    session.setSizes(track: receiver, sizes)
+  }
   /// Has reports about a track of audio say that at least so much was lost, in 256ths.
   public mutating func raiseLoss(receiver: Int, _ fraction: UInt8, now: Instant) {
     session.raiseLoss(track: receiver, fraction, now: now)

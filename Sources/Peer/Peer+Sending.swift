@@ -30,7 +30,12 @@ extension Peer {
     context: inout PeerContext
   ) -> Forwarded {
     // Audio waits for nothing, and is charged for all the same.
-    guard session.isAudio(slot: slot) || egress.isEmpty && !session.isPathFull && egress.pacer.mayLeave(now),
+    #if PLANTED_DEFECTS
+      let waitsForNothing = session.isAudio(slot: slot) && !PlantedDefect.isOn(.soundWaits)
+    #else
+      let waitsForNothing = session.isAudio(slot: slot)
+    #endif
+    guard waitsForNothing || egress.isEmpty && !session.isPathFull && egress.pacer.mayLeave(now),
       transport.takesMedia, let path = transport.selectedPath
     else { return select(info, kept, slot: slot, now: now, context: &context) ? .waits : .refused }
     guard let selection = session.select(info, slot: slot) else { return .done }
@@ -55,7 +60,7 @@ extension Peer {
     if selection.joins { noteJoined(slot, &context) }
     let departure = Departure(
       packet: packet, slot: Int32(truncatingIfNeeded: slot), selection: selection, since: now,
-      isUrgent: session.isUrgent(info, slot: slot))
+      isUrgent: session.isUrgent(info, slot: slot), frame: session.waiting(info, slot: slot))
     guard egress.queue.append(departure, priority: session.picture(ofSlot: slot).priority) else {
       drop(departure, now: now, &context)
       return false
@@ -98,35 +103,8 @@ extension Peer {
 
   /// Where the path is full, what waits is looked at again then, for want of feedback before.
   private static var fullWait: Duration { .milliseconds(5) }
-  /// Where something has waited so long, frames that no other refers to are left out before they are begun.
-  private static var longWait: Duration { .milliseconds(100) }
-
-  /// What has waited for too long is of no use any more, and nothing of its slot leaves before a key frame: what lies behind would only
-  /// hold up that one.
-  @inline(never)
-  private mutating func dropOverdue(now: Instant, _ context: inout PeerContext) {
-    while let overdue = egress.queue.takeOverdue(now: now) {
-      drop(overdue, now: now, &context)
-      let slot = Int(overdue.slot)
-      guard session.needsKeyFrame(slot: slot) || session.isPaused(slot: slot) else { continue }
-      while let useless = egress.queue.takeContinuation(ofSlot: slot) { drop(useless, now: now, &context) }
-    }
-  }
-
-  private mutating func drop(_ departure: Departure, now: Instant, _ context: inout PeerContext) {
-    let slot = Int(departure.slot)
-    session.drop(departure.selection, departure.packet.sequence, slot: slot, context: &context.media)
-    #if PLANTED_DEFECTS
-      if PlantedDefect.isOn(.cutUnasked) { return }
-    #endif
-    // A pause that came first doesn't make a key frame one that got through.
-    let isBroken =
-      session.needsKeyFrame(slot: slot) || departure.isUrgent && session.isPaused(slot: slot)
-    guard isBroken, !egress.cut.contains(slot) else { return }
-    egress.cut.append(slot)
-    session.noteCut(slot: slot, isKeyFrame: departure.isUrgent)
-    flight.note(.cut(slot: slot), now: now, context.flight)
-  }
+  /// Where something has waited so long, frames that no other refers to are left out before they are begun, those that wait first.
+  static var longWait: Duration { .milliseconds(100) }
 
   /// A slot whose stream was cut, and goes on with a key frame alone; each is named once.
   public mutating func takeCut() -> Int? { egress.cut.popLast() }
@@ -178,7 +156,7 @@ extension Peer {
     }
     let departure = egress.queue.first
     egress.queue.removeFirst()
-    drop(departure, now: now, &context)
+    if !goesOn(without: departure, now: now, &context) { cutOff(departure, now: now, &context) }
   }
 
   /// The part of a datagram's room that leaves enough for what sealing adds.

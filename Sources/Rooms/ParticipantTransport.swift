@@ -60,6 +60,12 @@ public struct ParticipantTransport: Sendable {
     try await ask(.view(tracks, on: id)).done()
   }
 
+  /// Says how large the pictures of a track are that is published here, where that has changed since its offer.
+  /// - Parameter layers: of encodings that aren't among them nothing changes.
+  public func resize(_ track: String, layers: [OfferedLayer]) async throws(RequestError) {
+    try await ask(.resize(track, layers, on: id)).done()
+  }
+
   /// Frees the track's slot; it comes back only if asked for.
   public func unsubscribe(_ track: String) async throws(RequestError) {
     try await ask(.unsubscribe(track, on: id)).done()

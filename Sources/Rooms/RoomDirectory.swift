@@ -251,7 +251,7 @@ public final class RoomDirectory: Sendable {
   func make(_ name: String, _ settings: RoomSettings, number: UInt64, life: RoomLife? = nil) -> Room {
     Room(
       number: number, name: name, life: life, settings: settings, terms: terms, media: media,
-      registry: registry, studio: studio, log: log)
+      registry: registry, studio: studio, flights: flights, log: log)
   }
 
   func room(of name: String) -> Room? { registry.withRooms { $0.room(name) } }

@@ -12,12 +12,13 @@ internal import Synchronization
 /// that is good, by `StoreError.mayBeDone`.
 public final class Store: Sendable {
   private let shared: StoreShared
-  private let thread: StoreThread
+  /// nil: its owner lets it do what it is asked.
+  private let thread: StoreThread?
 
   /// Of all that waits, unless one alone is larger.
   public static let queueBytes = 64 * 1_024 * 1_024
 
-  private init(_ shared: StoreShared, _ thread: StoreThread) {
+  init(_ shared: StoreShared, _ thread: StoreThread?) {
     self.shared = shared
     self.thread = thread
   }

@@ -38,31 +38,50 @@ final class StoreThread: Sendable {
   }
 
   private func work() {
-    let database = makeDatabase()
-    var health = StoreHealth()
-    var isFirst = true
+    var worker = StoreWorker(shared, makeDatabase(), log: log)
     while let group = shared.take() {
       guard !group.isEmpty else {
         shared.wakeup.wait(atMost: .seconds(60))
         shared.wakeup.clear()
         continue
       }
-      var work = StoreWork(group, database)
-      work.perform()
-      let wasWell = health.problem == nil
-      health.note(work.problem, isWrite: work.isWrite, changed: work.hasChanged)
-      let problem = health.problem
-      shared.finish { $0.note(work, isUp: problem == nil) }
-      // What is wrong at the start is said by who started it.
-      if !isFirst, (problem == nil) != wasWell { note(problem, database) }
-      isFirst = false
-      work.answer()
+      worker.perform(group)
     }
-    database.close()
+    worker.close()
+  }
+}
+
+/// Has the database, and does with it what the store is asked, group by group. It belongs to one thread.
+struct StoreWorker {
+  private let shared: StoreShared
+  private let database: any Database
+  private let log: Log
+  private var health = StoreHealth()
+  private var isFirst = true
+
+  init(_ shared: StoreShared, _ database: any Database, log: Log) {
+    self.shared = shared
+    self.database = database
+    self.log = log
   }
 
+  mutating func perform(_ group: [StoreQueue.Job]) {
+    var work = StoreWork(group, database)
+    work.perform()
+    let wasWell = health.problem == nil
+    health.note(work.problem, isWrite: work.isWrite, changed: work.hasChanged)
+    let problem = health.problem
+    shared.finish { $0.note(work, isUp: problem == nil) }
+    // What is wrong at the start is said by who started it.
+    if !isFirst, (problem == nil) != wasWell { note(problem) }
+    isFirst = false
+    work.answer()
+  }
+
+  func close() { database.close() }
+
   /// Said once, until it is well again.
-  private func note(_ problem: StoreError?, _ database: any Database) {
+  private func note(_ problem: StoreError?) {
     if let problem {
       log.error("nothing can be stored at the moment", ["where": database.place, "reason": "\(problem)"])
     } else {

@@ -27,6 +27,11 @@ struct Arguments {
     their WebSocket and come back, are removed and replaced, in several rooms, until the server drains. A
     seed decides what happens; the same seed sends the same bytes every time.
 
+    One seed in five has a conference on narrow paths beside that, and another one in five a conference of
+    calls (4, 9, 14 and so on): people with devices, former members and strangers ask the server's doors all
+    there is to ask of calls, keys and shared sessions, and each answer, event and charge is held against
+    who may know it and what it costs. Its violations say "calls:".
+
     Everything that a peer receives is compared with what was sent, and what a client believes with what
     the rooms say. Violations are printed with the seed that shows them, and the exit status is 1. At the
     end it says how often each mechanism fired, and in how many of the seeds.
@@ -45,6 +50,8 @@ struct Arguments {
       --rooms N        1-10 (one to three, by the seed)
       --seconds N      of virtual time (20)
       --workers N      of the server, 1-16 (two or four, by the seed)
+      --meeting N      N people in one room, 4-40, all with sound and four with pictures, on laptops and phones: some on
+                       800 kbit/s of which 5 % is lost; for 30 s unless --seconds follows
       --heavy          video at 1.5 Mbit/s in each, from at most four (every tenth seed)
       --threads N      conferences at a time (2)
       --calm           a network that only delays, and participants that do nothing unusual
@@ -58,6 +65,7 @@ struct Arguments {
     EXAMPLES
       roost-simulate --seeds 1000 --threads 8
       roost-simulate --seed 17 --workers 4 --trace
+      roost-simulate --meeting 30 --seeds 2
     """
 
   enum Failure: Error {
@@ -106,6 +114,9 @@ struct Arguments {
       case "--peers": options.peers = try Self.number(word, &words, 2...40)
       case "--seconds": options.duration = .seconds(try Self.number(word, &words, 4...3_600))
       case "--rooms": options.rooms = try Self.number(word, &words, 1...10)
+      case "--meeting":
+        options.meeting = try Self.number(word, &words, 4...40)
+        options.duration = .seconds(30)
       case "--heavy": options.isHeavy = true
       case "--at-least": leastSeeds = UInt64(try Self.number(word, &words, 1...1_000_000_000))
       case "--until-found": stopsAtFirst = true
@@ -139,6 +150,7 @@ struct Arguments {
   func repeating(_ seed: UInt64) -> String {
     let standard = Conference.Options()
     var words = ["roost-simulate --seed \(seed)"]
+    if let people = options.meeting { words.append("--meeting \(people)") }
     if options.peers != standard.peers { words.append("--peers \(options.peers)") }
     if options.duration != standard.duration {
       words.append("--seconds \(options.duration.components.seconds)")

@@ -121,6 +121,40 @@ struct AllocatorTests {
     #expect(settled(10e6, [Self.video(0, [])]).slots[0].reason == .silent)
   }
 
+  /// Rates as they are known: one above what is measured.
+  @Test
+  func
+    `of three rates none is above what its subscriber shows, at the size that it shows, and the slowest always comes`()
+  {
+    let sizes: [(UInt16, Double)] = [(320, 100e3), (640, 300e3), (1_280, 900e3)]
+    let speeds: [(UInt8, Double)] = [(6, 0.5), (11, 0.7), (21, 1)]
+    var options: [LayerOption] = []
+    for (encoding, size) in sizes.enumerated() {
+      for (layer, speed) in speeds.enumerated() {
+        let rate = size.1 * speed.1
+        options.append(
+          LayerOption(
+            encoding: UInt8(encoding), temporal: UInt8(layer), width: size.0, height: size.0 / 16 * 9,
+            frameRate: speed.0, rate: rate, peak: rate))
+      }
+    }
+    var demand = Self.video(0, options)
+    let cases: [(most: UInt8, layer: UInt8)] = [
+      (0, 2), (30, 2), (20, 2), (15, 1), (10, 1), (7, 0), (5, 0), (1, 0),
+    ]
+    for (most, layer) in cases {
+      demand.picture.frameRate = most
+      let slot = settled(10e6, [demand]).slots[0]
+      #expect(slot.option?.temporal == layer && slot.option?.width == 1_280, "\(most)")
+      let reason: Allocation.Reason? = layer < 2 ? .preference : nil
+      #expect(slot.reason == reason)
+    }
+    // Nothing is known of rates at first.
+    for index in demand.options.indices { demand.options[index].frameRate = 0 }
+    demand.picture.frameRate = 15
+    #expect(settled(10e6, [demand]).slots[0].option?.temporal == 2)
+  }
+
   @Test func `a screen is sharp before it moves`() {
     var screen = Self.video(0)
     screen.isScreen = true

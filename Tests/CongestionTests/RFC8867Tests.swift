@@ -4,6 +4,10 @@ import Testing
 @testable import Congestion
 
 /// The cases of RFC 8867 §5 by their names, with its capacities and times, and a source that always has as much to send as it may.
+///
+/// The RFC says in words what it expects: that flows come to the capacity, and to its changes, without going back and forth, that they share
+/// it fairly, and that no queue stands. It gives no figures. So the same are held everywhere: `use` and `longestWait` of the bottleneck,
+/// and `fair`. Beside TCP (5.6, 5.7) it is TCP that fills the queue, and the share is what is looked at.
 @Suite("RFC 8867", .timeLimit(.minutes(5)))
 struct RFC8867Tests {
   /// As §5 has it unless a case says otherwise.
@@ -11,6 +15,14 @@ struct RFC8867Tests {
     Bottleneck(
       rate: rate, delay: .milliseconds(delay), queue: .milliseconds(300), loss: loss, seed: seed)
   }
+
+  /// Of the capacity: nothing above it, which a queue would have to hold, and what a few per cent below it, left for the queue to drain,
+  /// and the way back from a cut to 0.85 leave on average. Runs that are printed as figures lie at 0.88–0.97.
+  private static let use = 0.85...1.0
+  /// Milliseconds in the queue, of nineteen packets of twenty: a third of what it holds.
+  private static let longestWait = 100.0
+  /// By Jain's index, at least.
+  private static let fair = 0.9
 
   private func percent(_ share: Double) -> String { "\(Int((share * 100).rounded())) %" }
   private func whole(_ wait: Double) -> String { "\(Int(wait.rounded())) ms" }
@@ -38,8 +50,8 @@ struct RFC8867Tests {
     print(
       "figure: RFC 8867 5.1 loss \(percent(loss)): target \(shares.map(percent)), queue p95 \(waits.map(whole)), up in \(up) s and \(again) s"
     )
-    #expect(shares.allSatisfy { $0 >= 0.85 && $0 <= 1.05 })
-    #expect(waits.allSatisfy { $0 < 100 })
+    #expect(shares.allSatisfy { Self.use.contains($0) })
+    #expect(waits.allSatisfy { $0 < Self.longestWait })
     #expect(up <= 10 && again <= 10)
   }
 
@@ -58,9 +70,9 @@ struct RFC8867Tests {
     print(
       "figure: RFC 8867 5.2: together \(shares.map(percent)), queue p95 \(waits.map(whole)), Jain \(fairness)"
     )
-    #expect(shares.allSatisfy { $0 >= 0.8 && $0 <= 1.1 })
-    #expect(waits.allSatisfy { $0 < 100 })
-    #expect(fairness > 0.9)
+    #expect(shares.allSatisfy { Self.use.contains($0) })
+    #expect(waits.allSatisfy { $0 < Self.longestWait })
+    #expect(fairness > Self.fair)
   }
 
   @Test func `5·3 congested feedback link with bidirectional media flows`() {
@@ -80,9 +92,9 @@ struct RFC8867Tests {
       flows[1].wait(10...35), flows[1].wait(38...70), flows[1].wait(70...100),
     ]
     print("figure: RFC 8867 5.3: target \(shares.map(percent)), queue p95 \(waits.map(whole))")
-    // Feedback takes its part of the way back.
-    #expect(shares.allSatisfy { $0 >= 0.8 && $0 <= 1.05 })
-    #expect(waits.allSatisfy { $0 < 100 })
+    // Feedback takes its part of the way back, one or two per cent.
+    #expect(shares.allSatisfy { Self.use.contains($0) })
+    #expect(waits.allSatisfy { $0 < Self.longestWait })
   }
 
   @Test func `5·4 competing media flows with the same congestion control algorithm`() {
@@ -94,9 +106,9 @@ struct RFC8867Tests {
     print(
       "figure: RFC 8867 5.4: together \(percent(share)), queue p95 \(whole(flows[0].wait(60...120))), Jain \(jain(rates))"
     )
-    #expect(share >= 0.85 && share <= 1.05)
-    #expect(flows[0].wait(60...120) < 100)
-    #expect(jain(rates) > 0.9)
+    #expect(Self.use.contains(share))
+    #expect(flows[0].wait(60...120) < Self.longestWait)
+    #expect(jain(rates) > Self.fair)
   }
 
   @Test func `two on one bottleneck get the same over the last minute`() {
@@ -105,7 +117,7 @@ struct RFC8867Tests {
     run(.seconds(120), flows)
     let rates = flows.map { $0.mean(60...120) }
     print("figure: two on one bottleneck: Jain \(jain(rates)), together \(percent(rates.reduce(0, +) / 3e6))")
-    #expect(jain(rates) > 0.9)
+    #expect(jain(rates) > Self.fair)
   }
 
   @Test func `5·5 round-trip time fairness`() {
@@ -120,9 +132,10 @@ struct RFC8867Tests {
     print(
       "figure: RFC 8867 5.5: together \(percent(share)), each \(rates.map { percent($0 / 4e6) }), queue p95 \(whole(flows[0].wait(240...300))), Jain \(jain(rates))"
     )
-    #expect(share >= 0.8 && share <= 1.1)
-    #expect(rates.allSatisfy { $0 >= 0.05 * 4e6 })
-    #expect(flows[0].wait(240...300) < 100)
+    #expect(Self.use.contains(share))
+    // The longest round trip is fifteen times the shortest; each has at least half of a fifth all the same.
+    #expect(rates.allSatisfy { $0 >= 0.1 * 4e6 } && jain(rates) > Self.fair)
+    #expect(flows[0].wait(240...300) < Self.longestWait)
   }
 
   @Test(arguments: [1e6, 2e6])
@@ -170,9 +183,8 @@ struct RFC8867Tests {
     print(
       "figure: RFC 8867 5.8: others meanwhile \(percent(others)), afterwards together \(percent(share)), queue p95 \(whole(flows[0].wait(60...120))), Jain \(jain(rates))"
     )
-    #expect(others >= 0.8 && others <= 1.1)
-    #expect(share >= 0.8 && share <= 1.1)
-    #expect(flows[0].wait(60...120) < 100)
-    #expect(jain(rates) > 0.9)
+    #expect(Self.use.contains(others) && Self.use.contains(share))
+    #expect(flows[0].wait(60...120) < Self.longestWait)
+    #expect(jain(rates) > Self.fair)
   }
 }

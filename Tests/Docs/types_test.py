@@ -26,6 +26,8 @@ const joined = await room.connect();
 const [publication]: Publication[] = await room.publish(await navigator.mediaDevices.getUserMedia({ audio: true }), { audio: "microphone" });
 await room.mute(publication, true);
 await publication.replace(null);
+await publication.encode(([first]) => { first.maxFramerate = 15; });
+await publication.sayLayers();
 await room.view([{ track: "TR_1", quality: "low", maxWidth: 640 }]);
 const mine: boolean | undefined = room.trackOf(publication)?.mutedByAdmin;
 const people: Participant[] = [...room.participants.values(), joined.participant];
@@ -40,6 +42,8 @@ room.addEventListener("nothing", ({ detail }: CustomEvent<number>) => detail.toF
 new Publication();
 // @ts-expect-error there is no such source
 await room.publish([], { audio: "loud" });
+// @ts-expect-error a publication asks the server by itself
+await publication.request({ type: "ping" });
 // @ts-expect-error no quality is called so
 await room.view([{ track: "TR_1", quality: "best" }]);
 // @ts-expect-error a token is asked for

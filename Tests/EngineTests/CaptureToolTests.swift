@@ -2,6 +2,7 @@ import Foundation
 import Model
 import Peer
 import Simulation
+import TestScripts
 import Testing
 
 @testable import Engine
@@ -16,16 +17,8 @@ struct CaptureToolTests {
   }
 
   private func run(_ tool: String, _ arguments: [String]) throws -> Finding {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/\(tool)")
-    process.arguments = arguments
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    return Finding(status: process.terminationStatus, text: text)
+    let (status, answer) = try Child.run("/usr/bin/\(tool)", arguments, errors: .discarded)
+    return Finding(status: status, text: String(decoding: answer, as: UTF8.self))
   }
 
   @Test(

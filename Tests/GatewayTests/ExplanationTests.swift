@@ -1,8 +1,10 @@
 import AccessTokens
 import Congestion
 import Engine
+import Foundation
 import Model
 import Signalling
+import TestScripts
 import Testing
 
 @testable import Gateway
@@ -46,6 +48,72 @@ struct ExplanationTests {
   @Test func `every reason has its word`() {
     for code in StreamReason.codes { #expect(StreamReasonWord(rawValue: code) != nil, "\(code)") }
     #expect(StreamReason.codes.count == StreamReasonWord.allCases.count)
+    #expect(Set(Self.reasons.map(\.code)) == Set(StreamReason.codes))
+  }
+
+  /// One of each kind of sentence.
+  private static let reasons: [StreamReason] = [
+    .best, .publisher("ada", lines: 360), .publisher("ada", lines: 0), .bandwidth(420_000), .held(420_000),
+    .view(.width(320)), .view(.height(180)), .view(.quality(.low)), .view(.frameRate(15)), .off,
+    .mutedByPublisher("ada"), .mutedByAdmin, .noMedia("ada"), .noSlot, .codec, .keyFrame("ada"), .connecting,
+    .unknown,
+  ]
+
+  /// A case that is new doesn't compile before it stands here, with a place of its own above.
+  private static func kind(_ reason: StreamReason) -> Int {
+    switch reason {
+    case .best: 0
+    case .publisher(_, let lines): lines > 0 ? 1 : 2
+    case .bandwidth: 3
+    case .held: 4
+    case .view(.width): 5
+    case .view(.height): 6
+    case .view(.quality): 7
+    case .view(.frameRate): 8
+    case .off: 9
+    case .mutedByPublisher: 10
+    case .mutedByAdmin: 11
+    case .noMedia: 12
+    case .noSlot: 13
+    case .codec: 14
+    case .keyFrame: 15
+    case .connecting: 16
+    case .unknown: 17
+    }
+  }
+
+  /// The table of docs/rest.md, by word; Tests/Pages/explained.mjs holds the words of the server's page to the same table.
+  private static func documented() throws -> [String: [String]] {
+    let page = try String(contentsOf: Script.root.appending(path: "docs/rest.md"), encoding: .utf8)
+    let section = try #require(
+      page.components(separatedBy: "\n## Explanations\n").last?.components(separatedBy: "\n## ").first)
+    var rows: [String: [String]] = [:]
+    for line in section.components(separatedBy: "\n") where line.hasPrefix("| `") {
+      let cells = line.components(separatedBy: " | ")
+      guard cells.count == 2, !cells[1].hasPrefix("`") else { continue }
+      rows[String(cells[0].dropFirst(3).dropLast())] = String(cells[1].dropLast(2)).components(
+        separatedBy: "; ")
+    }
+    return rows
+  }
+
+  @Test func `every sentence of every reason stands in docs/rest.md, and no other does`() throws {
+    #expect(Self.reasons.map(Self.kind) == Array(0..<Self.reasons.count))
+    let rows = try Self.documented()
+    #expect(Set(rows.keys) == Set(StreamReason.codes))
+    for (code, sentences) in rows {
+      let own = Self.reasons.filter { $0.code == code }.map(\.text)
+      #expect(Set(sentences) == Set(own), "\(code)")
+    }
+  }
+
+  @Test func `a sentence is short, begins without a capital and ends without a stop`() {
+    for reason in Self.reasons {
+      let text = reason.text
+      #expect(text.first?.isUppercase == false && text.last?.isPunctuation == false, "\(text)")
+      #expect(text.utf8.count <= 80 && !text.contains("("), "\(text)")
+    }
+    #expect(Set(Self.reasons.map(\.text)).count == Self.reasons.count, "each says something else")
   }
 
   @Test func `numbers are finite, short, and left out where they aren't known`() {

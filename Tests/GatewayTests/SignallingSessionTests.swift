@@ -272,6 +272,10 @@ struct SignallingSessionTests {
       participant.asked.withLock { $0.suffix(2) } == [
         "subscribe TR_1 - low 0x0 0 9", "view TR_1 high 640x0 15 128, TR_2 off 0x0 0 128",
       ])
+    let layers =
+      #"{"type":"layers","id":3,"track":"TR_3","layers":[{"rid":"f","width":640,"height":360},{"width":1,"height":16384}]}"#
+    #expect(try await client.ask(layers) == ["type": "ok", "id": 3])
+    #expect(participant.asked.withLock { $0.last } == "layers TR_3 f 640x360, - 1x16384")
   }
 
   @Test func `before joining no request is done`() async throws {

@@ -110,6 +110,11 @@ final class TestParticipant: RoomParticipant, RoomTransport {
     "\(picture.quality) \(picture.width)x\(picture.height) \(picture.frameRate) \(picture.priority)"
   }
 
+  func resize(_ track: String, layers: [OfferedLayer]) async throws(RequestError) {
+    let sizes = layers.map { "\($0.rid ?? "-") \($0.picture.width)x\($0.picture.height)" }
+    try ask("layers \(track) \(sizes.joined(separator: ", "))", refusing: track)
+  }
+
   func unsubscribe(_ track: String) async throws(RequestError) {
     try ask("unsubscribe \(track)", refusing: track)
   }

@@ -40,6 +40,22 @@ struct LoadOptionsTests {
     }
   }
 
+  @Test func `encodings are of pictures that are made up, which are counted`() throws {
+    let three = try options("--layers 3 --subscribers 50 --feedback on")
+    #expect(three.picture.encodings == 3 && three.picture.bitrate == 1_500_000 && !three.hasAudio)
+    #expect(three.unit == "pictures" && three.tracksOfPublisher == 1)
+    let one = try options("--layers 1")
+    #expect(one.hasAudio && one.unit == "packets")
+    for more in [
+      "--audio", "--video 1M --audio", "--real", "--whip", "--whep", "--subscribers 0 --video-files a",
+    ] {
+      #expect(
+        #expect(throws: LoadUsageError.self) { try options("--layers 2 " + more) }?.description
+          .contains("--layers counts") == true, "\(more)")
+    }
+    #expect(throws: LoadUsageError.self) { try options("--layers 4") }
+  }
+
   @Test func `real media is pictures and sound of its own`() throws {
     let real = try options("--real --publishers 2 --subscribers 6 --duration 30 --picture out.svg")
     #expect(real.picture.isReal && real.picture.isSent && real.hasAudio && real.tracksOfPublisher == 2)

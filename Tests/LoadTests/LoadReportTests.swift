@@ -37,6 +37,17 @@ struct LoadReportTests {
     #expect(report.json.contains(#""latency":{"#) && !report.json.contains("times"))
   }
 
+  @Test func `of pictures it says so, and how soon the first whole one was there`() {
+    var report = report()
+    #expect(report.table.contains("packets sent") && !report.table.contains("first whole picture"))
+    report.unit = "pictures"
+    var first = LatencyHistogram()
+    for milliseconds in [80, 120, 640] as [Int64] { first.add(nanoseconds: milliseconds * 1_000_000) }
+    report.finishJoins(LatencyHistogram(), LatencyHistogram(), first)
+    #expect(report.table.contains("pictures sent") && report.table.contains("first whole picture, ms"))
+    #expect(report.table.contains("max 640.00") && report.json.contains(#""firstPicture":{"maximum":640"#))
+  }
+
   @Test func `without samples there is no latency`() {
     #expect(report().table.contains("one-way latency, ms  none"))
   }

@@ -39,6 +39,32 @@ struct LayerFilterTests {
     #expect(filter.judge(packet(2, [.frameStart])) == .passes)
   }
 
+  @Test
+  func
+    `a free picture of VP8 that begins its layer isn't shed where receivers count by the lowest one's index`()
+  {
+    var filter = LayerFilter()
+    filter.join()
+    var free = packet(1, temporal: 2, [.frameStart, .discardable, .switchingPoint])
+    (free.format, free.tl0PictureIndexOffset) = (.vp8, 4)
+    filter.shed(free)
+    #expect(filter.judge(free) != .isLeftOut)
+    free.tl0PictureIndexOffset = 0
+    free.timestamp = 2
+    filter.shed(free)
+    #expect(filter.judge(free) == .isLeftOut)
+  }
+
+  @Test func `a frame that is shed is forgotten where the source is joined again`() {
+    var filter = LayerFilter()
+    filter.join()
+    filter.shed(packet(1, [.frameStart, .discardable]))
+    #expect(filter.isActive)
+    filter.join()
+    #expect(!filter.isActive)
+    #expect(filter.judge(packet(1, [.keyFrame, .frameStart])) != .isLeftOut)
+  }
+
   @Test func `what of a picture is free above a shed frame goes with it`() {
     var filter = LayerFilter()
     filter.join()

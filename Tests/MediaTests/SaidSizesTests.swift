@@ -42,4 +42,24 @@ struct SaidSizesTests {
     #expect(
       agreed([("f", 0)]).keepingSizes(of: AgreedMedia()).receive[0].encodings.map(\.picture.width) == [0])
   }
+
+  @Test func `what is said between two descriptions holds, also behind one that says nothing`() throws {
+    let person = Person(1, agreed([("f", 640), ("h", 320)]))
+    func said() -> [UInt16] {
+      (0..<2).map { person.session.description(ofTrack: 0, encoding: $0).said.width }
+    }
+    person.session.setSizes(track: 0, [PictureSize(width: 1_280, height: 720), PictureSize()])
+    #expect(said() == [1_280, 320], "one that isn't named stays")
+    // Of another number of encodings, or of no track of its own, it is out of date.
+    person.session.setSizes(track: 0, [PictureSize(width: 9, height: 9)])
+    for track in [-1, 1, 1_000_000] {
+      person.session.setSizes(track: track, [PictureSize(width: 9, height: 9), PictureSize()])
+    }
+    #expect(said() == [1_280, 320])
+    var random = RandomSource.seeded(state: 1)
+    _ = person.session.apply(agreed([("f", 0), ("h", 0)]), random: &random, context: &person.context)
+    #expect(said() == [1_280, 320])
+    _ = person.session.apply(agreed([("f", 160), ("h", 0)]), random: &random, context: &person.context)
+    #expect(said() == [160, 320])
+  }
 }

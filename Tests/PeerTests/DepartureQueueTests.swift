@@ -8,12 +8,16 @@ import Testing
 @Suite("What waits to leave", .timeLimit(.minutes(1)))
 struct DepartureQueueTests {
   private func departure(
-    _ slot: Int, _ sequence: Int64, at moment: Int64 = 0, urgent: Bool = false, joins: Bool = false
+    _ slot: Int, _ sequence: Int64, at moment: Int64 = 0, urgent: Bool = false, joins: Bool = false,
+    free: Bool = false
   ) -> Departure {
-    Departure(
+    var info = PacketInfo()
+    if free { info.flags = [.discardable] }
+    return Departure(
       packet: PacketReference(track: slot, sequence: sequence), slot: Int32(slot),
       selection: Selection(format: .vp8, payloadType: 96, joins: joins),
-      since: Instant(nanoseconds: moment * 1_000_000), isUrgent: urgent)
+      since: Instant(nanoseconds: moment * 1_000_000), isUrgent: urgent,
+      frame: WaitingFrame(info, takesDescriptors: false))
   }
 
   private func drain(_ queue: Waiting) -> [String] {
@@ -131,6 +135,45 @@ struct DepartureQueueTests {
     #expect(drain(queue) == ["0:4", "1:1"])
   }
 
+  @Test
+  func `what no other frame refers to is named once, when something has waited for long, and 20 ms apart`() {
+    let queue = Waiting()
+    #expect(queue.append(departure(0, 1, at: 0), priority: 1))
+    #expect(queue.takeFree(now: at(500)) == nil, "others refer to it")
+    #expect(queue.append(departure(1, 1, at: 50, free: true), priority: 1))
+    #expect(queue.takeFree(now: at(100)) == nil)
+    #expect(queue.takeFree(now: at(101)) == 1 && queue.takeFree(now: at(200)) == nil)
+    #expect(queue.append(departure(1, 2, at: 60, free: true), priority: 1))
+    #expect(queue.takeFree(now: at(120)) == nil, "it was looked through just now")
+    #expect(queue.takeFree(now: at(121)) == 1)
+    // The oldest may be another slot's.
+    queue.removeFirst()
+    #expect(queue.append(departure(2, 1, at: 150, free: true), priority: 1))
+    #expect(queue.takeFree(now: at(150)) == nil && queue.takeFree(now: at(151)) == 2)
+  }
+
+  @Test func `whatever is taken out of the middle, the rest keeps its order`() {
+    var random = RandomSource.seeded(state: 9)
+    let queue = Waiting()
+    var expected: [Int64] = []
+    for number in 0..<2_000 as Range<Int64> {
+      #expect(queue.append(departure(0, number), priority: 1))
+      expected.append(number)
+      if number % 7 == 0 {
+        let kept = queue.thin(ofSlot: 0) { _ in random.next() % 4 != 0 }
+        expected.removeAll { !kept.contains($0) }
+      }
+      if random.next() % 3 == 0, !queue.isEmpty {
+        let next = expected.removeFirst()
+        #expect(queue.first.packet.sequence == next)
+        queue.removeFirst()
+      }
+      #expect(queue.count == expected.count)
+    }
+    #expect(drain(queue) == expected.map { "0:\($0)" })
+    #expect(queue.begin(ofSlot: 0) == -1)
+  }
+
   @Test func `places are used again, and there are no more than the bound`() {
     let queue = Waiting()
     for round in 0..<3 as Range<Int64> {
@@ -160,4 +203,22 @@ private final class Waiting {
   func remove(slot: Int) { queue.remove(slot: slot) }
   func takeOverdue(now: Instant) -> Departure? { queue.takeOverdue(now: now) }
   func takeContinuation(ofSlot slot: Int) -> Departure? { queue.takeContinuation(ofSlot: slot) }
+  func takeFree(now: Instant) -> Int? { queue.takeFree(now: now, longer: .milliseconds(100)) }
+  func begin(ofSlot slot: Int) -> Int32 { queue.begin(ofSlot: slot) }
+
+  /// Takes out what isn't to be kept.
+  /// - Returns: the numbers of what is.
+  func thin(ofSlot slot: Int, keeps: (Departure) -> Bool) -> Set<Int64> {
+    var kept: Set<Int64> = []
+    var (place, before) = (queue.begin(ofSlot: slot), Int32(-1))
+    while place >= 0 {
+      if keeps(queue[place]) {
+        kept.insert(queue[place].packet.sequence)
+        (before, place) = (place, queue.place(behind: place))
+      } else {
+        place = queue.remove(place, behind: before, ofSlot: slot)
+      }
+    }
+    return kept
+  }
 }

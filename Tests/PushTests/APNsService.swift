@@ -66,7 +66,7 @@ final class APNsService: Sendable {
   private let folder: URL
   private let input: FileHandle
   private let output: LineReader
-  private let process: Process
+  private let process: Child
 
   init() throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "roost-apns-\(UUID().uuidString)")
@@ -77,20 +77,12 @@ final class APNsService: Sendable {
       ("signer.pem", signer.certificates),
     ] { try Data(text.utf8).write(to: folder.appending(path: name)) }
 
-    process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/python3")
-    process.arguments =
+    process = try Child(
+      "/usr/bin/python3",
       [Script.root.appending(path: "Tests/Server/apns_server.py").path]
-      + ["server.pem", "key.pem", "signer.pem"].map { [folder] in folder.appending(path: $0).path }
-    let (input, output) = (Pipe(), Pipe())
-    process.standardInput = input
-    process.standardOutput = output
-    try process.run()
-    // Its own end of what it writes to is its alone.
-    try? input.fileHandleForReading.close()
-    try? output.fileHandleForWriting.close()
-    self.input = input.fileHandleForWriting
-    let lines = LineReader(output.fileHandleForReading)
+        + ["server.pem", "key.pem", "signer.pem"].map { [folder] in folder.appending(path: $0).path })
+    input = process.input
+    let lines = LineReader(process.output)
     self.output = lines
 
     var terms = APNsTerms(
@@ -112,7 +104,7 @@ final class APNsService: Sendable {
   /// It ends with its input.
   func stop() {
     try? input.close()
-    process.waitUntilExit()
+    process.wait()
     try? FileManager.default.removeItem(at: folder)
   }
 

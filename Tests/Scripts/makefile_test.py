@@ -18,7 +18,7 @@ class MakefileTest(LimitedTest):
     def commands(self, target):
         # What a caller asks for by environment is none of the defaults.
         kept = {name: value for name, value in os.environ.items()
-                if name not in ("BROWSER_SECONDS", "BROWSER_TEST", "SIMULATION_SEEDS", "SIMULATION_NEW", "CHECK", "AGAIN", "ARGS")}
+                if name not in ("BROWSER_SECONDS", "BROWSER_TEST", "SIMULATION_SEEDS", "SIMULATION_NEW", "SIMULATION_MEETINGS", "CHECK", "AGAIN", "ARGS")}
         done = subprocess.run(["make", "--dry-run", "--no-print-directory", target], cwd=ROOT, capture_output=True,
                               text=True, timeout=60, env={**kept, "MAKEFLAGS": ""})
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -46,11 +46,13 @@ class MakefileTest(LimitedTest):
 
     def test_loops_are_a_tenth_of_those_of_accept_and_windows_at_most_ten_seconds(self):
         commands = self.commands("test")
-        seeds, new = map(int, re.search(r"accept\.d/simulation (\d+) (\d+)$", commands, re.MULTILINE).groups())
+        seeds, new, meetings = map(int, re.search(r"accept\.d/simulation (\d+) (\d+) (\d+)$", commands, re.MULTILINE).groups())
         with open(os.path.join(ROOT, "scripts/accept.d/simulation"), encoding="utf-8") as file:
-            known, unknown = map(int, re.search(r"\$\{1:-(\d+)\}.*?\$\{2:-(\d+)\}", file.read(), re.DOTALL).groups())
-        self.assertEqual((seeds, new), (60, 0))
+            known, unknown, met = map(int, re.search(r"\$\{1:-(\d+)\}.*?\$\{2:-(\d+)\}.*?\$\{3:-(\d+)\}", file.read(), re.DOTALL).groups())
+        self.assertEqual((seeds, new, meetings), (60, 0, 0))
         self.assertEqual(10 * (seeds + new), known + unknown)
+        # Meetings are for the full figures alone.
+        self.assertGreater(met, 0)
         self.assertEqual(re.findall(r"Tests/Browsers/run --seconds (\d+)", commands), ["8"])
 
     def test_no_product_has_planted_mistakes_whatever_the_shell_exports(self):

@@ -35,6 +35,9 @@ class PagesTest(LimitedTest):
     def test_devices(self):
         self.run_node("devices.mjs")
 
+    def test_explained(self):
+        self.run_node("explained.mjs")
+
     def test_followed_streams(self):
         self.run_node("follow.mjs")
 
@@ -55,6 +58,9 @@ class PagesTest(LimitedTest):
 
     def test_publications(self):
         self.run_node("publication.mjs")
+
+    def test_sizes_that_publishers_say(self):
+        self.run_node("encodings.mjs")
 
     def test_rest(self):
         self.run_node("rest.mjs")

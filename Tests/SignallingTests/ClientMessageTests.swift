@@ -96,6 +96,23 @@ struct ClientMessageTests {
       #"{"type":"view","tracks":[\#(String(repeating: #"{"track":"0"},"#, count: 64)){"track":"1"}]}"#,
       .field("tracks", .tooLong(64), id: nil)
     ),
+    (#"{"type":"layers","layers":[]}"#, .field("track", .missing, id: nil)),
+    (
+      #"{"type":"layers","track":"t","layers":[{"width":0,"height":1}]}"#,
+      .field("layers.width", .expected("a whole number from 1 to 16384"), id: nil)
+    ),
+    (
+      #"{"type":"layers","track":"t","layers":[{"rid":"f","width":1}]}"#,
+      .field("layers.height", .missing, id: nil)
+    ),
+    (
+      #"{"type":"layers","track":"t","layers":[{"rid":"f","width":1,"height":1},{"rid":"f","width":2,"height":2}]}"#,
+      .field("layers.rid", .expected("another one for each"), id: nil)
+    ),
+    (
+      #"{"type":"layers","track":"t","layers":[{},{},{},{}],"id":4}"#,
+      .field("layers", .tooLong(3), id: RequestID(4))
+    ),
     (#"{"type":"unsubscribe","track":[]}"#, .field("track", .expected("a string"), id: nil)),
     (#"{"type":"mute","track":"t"}"#, .field("muted", .missing, id: nil)),
     (#"{"type":"mute","track":"t","muted":1}"#, .field("muted", .expected("true or false"), id: nil)),

@@ -280,7 +280,9 @@ struct SchemaTests {
     #"{"type":"subscribe","track":"TR_1","quality":"off","priority":255}"#, #"{"type":"view","tracks":[]}"#,
     #"{"type":"hand","raised":true,"id":1}"#, #"{"type":"hand","raised":false,"participant":"PA_1"}"#,
     #"{"type":"admit","waiting":"WT_1"}"#, #"{"type":"admit","waiting":"WT_1","allowed":false}"#,
-    #"{"type":"leave","reason":"r"}"#, #"{"type":"ping"}"#,
+    #"{"type":"offer","sdp":"v=0","tracks":[{"mid":"0","encrypted":true,"layers":[{"rid":"f","width":640,"height":360}]}]}"#,
+    #"{"type":"layers","track":"TR_1","layers":[{"rid":"f","width":16384,"height":1},{"width":1,"height":2}],"id":3}"#,
+    #"{"type":"layers","track":"TR_1"}"#, #"{"type":"leave","reason":"r"}"#, #"{"type":"ping"}"#,
     #"{"type":"session.event","sid":"s","event":{"id":"e","type":"t"}}"#,
     #"{"type":"session.event","sid":"s","event":{"id":"e","type":"t","data":[1.50,{"a":null}]}}"#,
   ])

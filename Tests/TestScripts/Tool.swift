@@ -5,17 +5,8 @@ public enum Tool {
   /// What a program says, its errors among it.
   /// - Parameter name: one that `scripts/install test` brings.
   public static func run(_ name: String, _ arguments: [String]) throws -> (status: Int32, output: String) {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = [name] + arguments
-    let output = Pipe()
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = output
-    process.standardError = output
-    try process.run()
-    let answer = output.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return (process.terminationStatus, String(decoding: answer, as: UTF8.self))
+    let (status, answer) = try Child.run(name, arguments)
+    return (status, String(decoding: answer, as: UTF8.self))
   }
 
   /// Runs `body` with a folder of its own, which is gone afterwards.

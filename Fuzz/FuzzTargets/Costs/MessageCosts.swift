@@ -8,8 +8,8 @@ import Rooms
 final class MessageCosts {
   /// `offer again` is the second time of what was accepted; `malformed` is no message at all.
   static let kinds = [
-    "auth", "resume", "offer", "offer again", "candidate", "subscribe", "unsubscribe", "view", "mute",
-    "update", "data", "hand", "admit",
+    "auth", "resume", "offer", "offer again", "candidate", "subscribe", "unsubscribe", "view", "layers",
+    "mute", "update", "data", "hand", "admit",
     "explain", "session.event", "ping", "leave", "unknown", "malformed",
   ]
   /// What leaves the session as another than it was.
@@ -111,7 +111,7 @@ final class MessageCosts {
   private static func offer(before kind: String) -> CostOffer? {
     switch kind {
     case "offer", "offer again", "update", "hand", "admit": nil
-    case "mute", "leave": CostOffer(sends: 2, receives: 0)
+    case "layers", "mute", "leave": CostOffer(sends: 2, receives: 0)
     default: CostOffer(sends: 0, receives: 16)
     }
   }

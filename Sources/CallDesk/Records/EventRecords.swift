@@ -23,9 +23,11 @@ enum EventRecords {
     return number
   }
 
-  /// A body as it is kept.
+  /// A body as it is kept; the same one is the same bytes.
   static func encoded(_ body: some Encodable) -> [UInt8] {
-    guard let bytes = try? JSONEncoder().encode(body) else {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
+    guard let bytes = try? encoder.encode(body) else {
       preconditionFailure("texts, numbers and flags are always JSON")
     }
     return Array(bytes)

@@ -162,13 +162,24 @@ public struct Allocator: Sendable {
     guard place <= most,
       place == 0 || demand.isScreen || isFluent(option, demand, options)
     else { return false }
-    // A slower picture is as good where the subscriber shows no more; the slowest is always one.
-    guard demand.picture.frameRate > 0, option.temporal > 0 else { return true }
-    let slower = options.last {
+    return isSlowEnough(option, demand)
+  }
+
+  /// Whether it has no more pictures a second than its subscriber shows. The slowest layer there is is always of use.
+  private static func isSlowEnough(_ option: LayerOption, _ demand: SlotDemand) -> Bool {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.fasterThanShown) { return true }
+    #endif
+    guard demand.picture.frameRate > 0,
+      Int(option.frameRate) > Int(demand.picture.frameRate) + measuredAbove
+    else { return true }
+    return !demand.options.contains {
       $0.encoding == option.encoding && $0.spatial == option.spatial && $0.temporal < option.temporal
     }
-    return slower.map { $0.frameRate < demand.picture.frameRate } ?? true
   }
+  /// Pictures a second by which what is known of a layer's may be above what it has: one more came in the second that was measured, and
+  /// one is added, as one may have come just before.
+  private static let measuredAbove = 2
 
   /// A larger picture is no better that stutters where the smaller one moves.
   private static func isFluent(
@@ -178,6 +189,7 @@ public struct Allocator: Sendable {
     guard option.frameRate > 0, option.frameRate < wanted else { return true }
     return !options.contains {
       $0.encoding == option.encoding && $0.spatial == option.spatial && $0.temporal > option.temporal
+        && isSlowEnough($0, demand)
     }
   }
   /// Pictures a second: twelve, and the one by which a measured rate may be too high.

@@ -204,7 +204,12 @@ struct ProbeController: BitwiseCopyable {
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.unprobedStays) { return nil }
     #endif
-    guard !arePossible, let next, attempt.mayRise(now: now) else { return nil }
+    #if PLANTED_DEFECTS
+      let isUnproven = !arePossible || PlantedDefect.isOn(.triedUnproven)
+    #else
+      let isUnproven = !arePossible
+    #endif
+    guard isUnproven, let next, attempt.mayRise(now: now) else { return nil }
     return next * Self.enough
   }
   /// What is just as much may be a little too little.

@@ -16,6 +16,9 @@ public enum Command: Sendable {
   case mute(TrackKey, Bool)
   /// What there is to know of a track; replaces what was said of it before.
   case describe(TrackKey, TrackTraits)
+  /// How large the pictures of a track's encodings are from now on, in their order, as its publisher says; those without a size stay as
+  /// they were said to be.
+  case resize(TrackKey, [PictureSize])
   case close(PeerKey)
   /// The same, and the far end hears of it by DTLS.
   case dismiss(PeerKey)
@@ -23,7 +26,7 @@ public enum Command: Sendable {
   var peer: PeerKey {
     switch self {
     case .add(let setup): setup.key
-    case .mute(let track, _), .describe(let track, _): track.peer
+    case .mute(let track, _), .describe(let track, _), .resize(let track, _): track.peer
     case .apply(let key, _), .restartICE(let key, _, _), .assign(let key, _, _), .prefer(let key, _, _),
       .close(let key), .dismiss(let key):
       key

@@ -99,6 +99,8 @@ extension WorkerCore {
     case .describe(let track, let traits):
       peers.pointer(place).pointee.setTraits(receiver: Int(track.index), traits)
       feeds.groups.describe(track, traits)
+    case .resize(let track, let sizes):
+      peers.pointer(place).pointee.setSizes(receiver: Int(track.index), sizes)
     case .close: return remove(place, reason: .requested, now: now)
     case .dismiss: return dismiss(place, now: now)
     }

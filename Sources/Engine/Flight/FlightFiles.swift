@@ -47,6 +47,7 @@ public final class FlightFiles: Sendable {
   }
 
   private let directory: FlightDirectory
+  private let bridge: Bridge
   private let outlet: FlightOutlet
   private let epoch: Epoch
   private let log: Log
@@ -66,6 +67,7 @@ public final class FlightFiles: Sendable {
     directory: String, files: Int, bytes: Int, bridge: Bridge, epoch: Epoch, log: Log
   ) throws(SocketError) {
     self.directory = FlightDirectory(directory, files: files, bytes: bytes)
+    self.bridge = bridge
     outlet = bridge.flights
     self.epoch = epoch
     self.log = log
@@ -95,6 +97,24 @@ public final class FlightFiles: Sendable {
   public func write(_ flight: FailedFlight) {
     // Bounded by the outlet; refused once the thread is about to end.
     if !mailbox.post(flight, force: true) { outlet.give() }
+  }
+
+  /// Has the record of a peer written whose session was lost: of a peer that is about to be closed for that, so this comes before.
+  /// - Parameters:
+  ///   - room: whose it was, and likewise `identity`.
+  ///   - name: names its transport among all that the server ever has.
+  ///   - title: for those who read the file.
+  public func keep(_ peer: PeerKey, room: String, identity: String, name: String, title: String) {
+    guard outlet.take() else { return }
+    let home = min(peer.home, bridge.workerCount - 1)
+    let isAsked = bridge.recording(of: peer, home: home) { [self] recording in
+      // On the worker's thread. Of one that never sent any packet there is nothing to see.
+      guard let recording, !recording.isEmpty else { return outlet.give() }
+      write(
+        FailedFlight(
+          recording, .connectionLost, room: room, identity: identity, name: name, title: title))
+    }
+    if !isAsked { outlet.give() }
   }
 
   /// Writes what waits, and ends.

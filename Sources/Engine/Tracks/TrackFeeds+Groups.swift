@@ -30,6 +30,9 @@ extension TrackFeeds {
     defer { swap(&groups, &self.groups) }
     return groups.watch(now: now) { track in
       guard let feed = table.find(track) else { return false }
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.farViewersUncounted) { return isWatched(feed, isOff: isOff) }
+      #endif
       return isWatched(feed, isOff: isOff) || table.pointer(feed).pointee.isWatchedElsewhere(now: now)
     }
   }

@@ -105,6 +105,7 @@ export class Negotiation {
     const added = tracks.map((track) => new Publication(this.connection, track, stream, sources[track.kind] ?? "unknown"));
     for (const publication of added) {
       publication.encrypted = encrypted;
+      publication.request = (message) => this.#signalling.request(message);
       this.#publications.add(publication);
     }
     return added;
@@ -205,13 +206,17 @@ export class Negotiation {
     const done = (step) => Promise.race([step, abandoned]);
     try {
       await done(connection.setLocalDescription(await done(connection.createOffer(options))));
-      const tracks = [...this.#publications]
-        .filter(({ mid }) => mid !== null) // One that was added meanwhile has an offer of its own.
-        .map(({ mid, source, name, muted, encrypted, layers }) => (
-          { mid, source, name, muted, encrypted, ...(layers.length && { layers }) }));
+      // One that was added meanwhile has an offer of its own.
+      const offered = this.publications.filter(({ mid }) => mid !== null);
+      const tracks = offered.map(({ mid, source, name, muted, encrypted, layers }) => (
+        { mid, source, name, muted, encrypted, ...(layers.length && { layers }) }));
       const answer = await this.#signalling.request({ type: "offer", sdp: connection.localDescription.sdp, tracks });
       await done(connection.setRemoteDescription({ type: "answer", sdp: answer.sdp }));
       for (const publication of this.#publications) publication.answered(answer.tracks);
+      for (const [index, publication] of offered.entries()) {
+        publication.heard(tracks[index].layers ?? []);
+        publication.sayLayers(); // It may have changed while the offer was on its way.
+      }
       this.#listener.answered();
       for (const { mid, code } of answer.declined) this.#decline(mid, code);
     } catch (error) {

@@ -37,6 +37,9 @@ export async function affordableCodecs() {
   return better.filter((_, index) => found[index]);
 }
 
+/** Milliseconds until sizes are said again that the server had no time for. */
+const pause = 1000;
+
 /** How a section that sends begins. A screen is sharp or it is of no use: it has one encoding. */
 function sending(stream, source) {
   const init = { direction: "sendonly", streams: [stream] };
@@ -78,7 +81,11 @@ export class Publication {
   kind;
   /** Its section of the connection; in another session another one. @type {RTCRtpTransceiver} */
   transceiver;
+  /** Sends a request to the server. Set by negotiation.js. @type {(message: object) => Promise<object>} @internal */
+  request = () => Promise.reject(new Error("not in a room"));
   #change = Promise.resolve();
+  #heard = ""; // sizes, as the server has them
+  #isSaying = false;
 
   /** @internal */
   constructor(connection, track, stream, source) {
@@ -110,18 +117,66 @@ export class Publication {
       { ...(rid && { rid }), width: size(width, divisor), height: size(height, divisor) }));
   }
 
-  /**
-   * Sends another track of the same kind from now on, or none, with no new offer. Where frames are encrypted end to end the server
-   * hears of its size with the next one.
-   * @param {MediaStreamTrack | null} track
-   */
+  /** Sends another track of the same kind from now on, or none, with no new offer. @param {MediaStreamTrack | null} track */
   async replace(track) {
     await this.transceiver.sender.replaceTrack(track);
+    this.sayLayers();
+  }
+
+  /**
+   * Changes how it is encoded from now on, with no new offer, until it is published in another session.
+   * @param {(encodings: RTCRtpEncodingParameters[]) => void} change of each encoding `scaleResolutionDownBy`, `maxFramerate`,
+   *   `maxBitrate`, or what else `setParameters` takes
+   * @throws {DOMException} what `setParameters` throws
+   */
+  async encode(change) {
+    const { sender } = this.transceiver;
+    const done = this.#change.then(() => {
+      const parameters = sender.getParameters();
+      change(parameters.encodings);
+      return sender.setParameters(parameters);
+    });
+    this.#change = done.catch(() => {});
+    await done;
+    this.sayLayers();
+  }
+
+  /** The server has heard of those sizes, with an offer or since. @param {object[]} layers @internal */
+  heard(layers) {
+    this.#heard = JSON.stringify(layers);
+  }
+
+  /**
+   * Says how large its pictures are where the server has heard otherwise: by itself behind `replace` and `encode`, and by the page where
+   * the track's own size has changed, as by `applyConstraints`. One message is on its way at a time, the last of which says how it is.
+   */
+  async sayLayers() {
+    const isUnheard = () => this.layers.length > 0 && JSON.stringify(this.layers) !== this.#heard;
+    if (this.#isSaying) return;
+    this.#isSaying = true;
+    try {
+      // Without an id it has no track: the next offer says it.
+      while (this.id && isUnheard()) {
+        const { id: track, layers } = this;
+        try {
+          await this.request({ type: "layers", track, layers });
+          this.heard(layers);
+        } catch (error) {
+          if (error.code !== "rate-limited") throw error;
+          await new Promise((resolve) => setTimeout(resolve, pause));
+        }
+      }
+    } catch {
+      // Its session or its track is over, or the server knows no such message: the next offer says it.
+    } finally {
+      this.#isSaying = false;
+    }
   }
 
   /** Sends the same over another connection, where it becomes another track. @internal */
   moveTo(connection) {
     this.id = undefined;
+    this.#heard = "";
     this.transceiver = connection.addTransceiver(this.track ?? this.kind, sending(this.stream, this.source));
   }
 

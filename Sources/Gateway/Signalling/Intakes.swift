@@ -9,9 +9,21 @@ package final class Intakes: Sendable {
     let identity: ExactName
   }
 
-  private let table = Mutex(AllowanceTable<Payer, IntakeBudget>(capacity: 16_384))
+  /// What somebody was to pay for something that is refused where there isn't enough.
+  package struct Charge: Sendable {
+    package let room: String
+    package let identity: String
+    /// As they are asked for, without what each costs beside.
+    package let bytes: Int
+    /// There was enough; else nothing is charged.
+    package let isPaid: Bool
+  }
 
-  package init() {}
+  private let table = Mutex(AllowanceTable<Payer, IntakeBudget>(capacity: 16_384))
+  private let noted: (@Sendable (Charge) -> Void)?
+
+  /// - Parameter noted: called with each charge; nil: they are nothing to anyone.
+  package init(noting noted: (@Sendable (Charge) -> Void)? = nil) { self.noted = noted }
 
   /// - Returns: how long the message's reader waits before it reads it.
   func charge(_ bytes: Int, room: String, identity: String, now: Instant) -> Duration {
@@ -25,10 +37,12 @@ package final class Intakes: Sendable {
   /// As `charge`, of what is refused where there isn't enough; then nothing is charged.
   /// - Returns: zero, or how long it takes until there is enough.
   func take(_ bytes: Int, room: String, identity: String, now: Instant) -> Duration {
-    table.withLock { table in
+    let wait = table.withLock { table in
       table.use(Payer(room: ExactName(room), identity: ExactName(identity)), now: now) {
         $0.take(bytes, now: now)
       }
     }
+    noted?(Charge(room: room, identity: identity, bytes: bytes, isPaid: wait == .zero))
+    return wait
   }
 }

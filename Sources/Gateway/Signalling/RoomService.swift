@@ -114,6 +114,7 @@ public protocol RoomTransport: Sendable {
   func subscribe(_ track: String, mid: String?, picture: PicturePreference) async throws(RequestError)
   func view(_ tracks: [(track: String, picture: PicturePreference)]) async throws(RequestError)
   func unsubscribe(_ track: String) async throws(RequestError)
+  func resize(_ track: String, layers: [OfferedLayer]) async throws(RequestError)
 }
 
 extension ParticipantSession: RoomParticipant {}

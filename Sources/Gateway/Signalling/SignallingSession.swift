@@ -202,6 +202,8 @@ actor SignallingSession {
       case .unsubscribe(let wanted): try await transport?.unsubscribe(wanted.track)
       case .view(let wanted):
         try await transport?.view(wanted.tracks.map { ($0.track, $0.picture.preference) })
+      case .layers(let said):
+        try await transport?.resize(said.track, layers: said.layers.map { OfferedLayer($0) })
       case .mute(let wanted): try await participant.mute(wanted.track, wanted.muted)
       case .update(let change):
         try await participant.update(
@@ -224,11 +226,7 @@ actor SignallingSession {
       let tracks = offer.tracks.map {
         OfferedTrack(
           mid: $0.mid, source: $0.source, name: $0.name, muted: $0.muted, encrypted: $0.encrypted,
-          layers: $0.layers.map {
-            OfferedLayer(
-              rid: $0.rid,
-              picture: PictureSize(width: UInt16(clamping: $0.width), height: UInt16(clamping: $0.height)))
-          })
+          layers: $0.layers.map { OfferedLayer($0) })
       }
       guard let transport else { throw .gone }
       _ = try await transport.offer(offer.sdp, tracks: tracks)
@@ -276,5 +274,13 @@ actor SignallingSession {
       state.isRenewalDue(terms.now()), let (text, fresh) = terms.renew(state.token, grants)
     else { return }
     _ = await perform(handle(.renewed(text, fresh)))
+  }
+}
+
+extension OfferedLayer {
+  fileprivate init(_ said: ClientMessage.OfferedLayer) {
+    self.init(
+      rid: said.rid,
+      picture: PictureSize(width: UInt16(clamping: said.width), height: UInt16(clamping: said.height)))
   }
 }

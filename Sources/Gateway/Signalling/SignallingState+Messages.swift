@@ -29,7 +29,7 @@ extension SignallingState {
     case .offer(let offer): answer(offer, id)
     // A server on a public address finds its clients by their checks: their candidates say nothing to it.
     case .candidate: if id != nil { say(.ok, id: id) }
-    case .subscribe, .unsubscribe, .view, .mute, .update, .data, .hand, .admit:
+    case .subscribe, .unsubscribe, .view, .layers, .mute, .update, .data, .hand, .admit:
       effects.append(.perform(content, id))
     case .explain: effects.append(.explain(id))
     // Beside its bytes it costs what a request of REST costs that writes the same.

@@ -171,7 +171,7 @@ final class LoadCall {
   }
 
   private func came(_ end: CallEnd, _ now: Instant) {
-    if end == .callee, times.sound == .never, let first = callee.seat?.participant.firstMediaAt {
+    if end == .callee, times.sound == .never, let first = callee.seat?.participant.first.packetAt {
       times.sound = first
     }
     guard phase == .gathering, caller.isIn, callee.isIn else { return }

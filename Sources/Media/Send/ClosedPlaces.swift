@@ -85,6 +85,74 @@ struct ClosedPlaces: ~Copyable {
     count += 1
   }
 
+  /// Leaves a packet of the present join out that was selected before others which wait: what lies behind it has one place less before it.
+  /// - Parameter pictures: that close with it, 0 or 1.
+  /// - Returns: false where its place stays open, since it is too long ago.
+  mutating func insert(_ sequence: Int64, pictures: UInt16) -> Bool {
+    if runs == nil { runs = .allocate(capacity: Self.most) }
+    var behind = 0
+    while behind < count, run(behind).join == join, run(behind).first > sequence { behind += 1 }
+    let before = behind < count && run(behind).join == join ? run(behind) : nil
+    let after = behind > 0 ? run(behind - 1) : nil
+    if let before, before.end > sequence { return false }
+    isAny = true
+    let (meetsBefore, meetsAfter) = (before?.end == sequence, after?.first == sequence &+ 1)
+    // Of the runs as they are, from the oldest.
+    let place = count - behind
+    if meetsBefore {
+      self[place - 1].end = meetsAfter ? after!.end : sequence &+ 1
+      self[place - 1].ownPictures &+= pictures &+ (meetsAfter ? after!.ownPictures : 0)
+      if meetsAfter { remove(place) }
+    } else if meetsAfter {
+      self[place].first = sequence
+      self[place].ownPictures &+= pictures
+    } else {
+      let new = Run(
+        first: sequence, end: sequence &+ 1,
+        places: after?.places ?? before.map { $0.places &+ ($0.end &- $0.first) } ?? 0,
+        pictures: after?.pictures ?? before.map { $0.pictures &+ $0.ownPictures } ?? 0, ownPictures: pictures,
+        join: join)
+      guard make(new, at: place) else { return false }
+    }
+    let moved = meetsAfter ? behind - 1 : behind
+    for back in 0..<moved {
+      self[count - 1 - back].places &+= 1
+      self[count - 1 - back].pictures &+= pictures
+    }
+    return true
+  }
+
+  /// The runs from the oldest.
+  private subscript(place: Int) -> Run {
+    get { runs![(begin + place) % Self.most] }
+    nonmutating set { runs![(begin + place) % Self.most] = newValue }
+  }
+
+  private mutating func remove(_ place: Int) {
+    for index in place..<count - 1 { self[index] = self[index + 1] }
+    count -= 1
+  }
+
+  /// - Returns: false where it would be the oldest of more than are kept.
+  private mutating func make(_ new: Run, at place: Int) -> Bool {
+    var place = place
+    if count == Self.most {
+      guard place > 0 else { return false }
+      forgotten = self[0].join
+      begin = (begin + 1) % Self.most
+      count -= 1
+      place -= 1
+    }
+    (runs! + (begin + count) % Self.most).initialize(to: new)
+    count += 1
+    for index in stride(from: count - 1, to: place, by: -1) { self[index] = self[index - 1] }
+    self[place] = new
+    return true
+  }
+
+  /// Packets may come of a picture that was left out just now: they take no other picture's id away.
+  mutating func goesOn(_ picture: UInt16) { lastPicture = picture }
+
   /// How many places and pictures are closed before a packet of that join; nil for one that is left out itself, or from before
   /// what is known.
   @inline(__always)

@@ -121,6 +121,7 @@ extension Forwarder {
   @inline(__always)
   private mutating func noteHighest(_ sequence: Int64, _ info: PacketInfo, _ anchor: Anchor) {
     position.highest = sequence
+    position.source = info.timestamp
     // The latest, not the last: where a source's timestamps step back, the next source's still go on from the
     // highest, because receivers drop what is older than what they have played.
     let timestamp = anchor.timestamp(of: info.timestamp)

@@ -7,8 +7,9 @@ extension Forwarder {
   /// - Parameter sequence: the packet's, of the source.
   public mutating func drop(_ selection: Selection, sequence: Int64) {
     let isLate =
-      !selection.joins && anchors.count > 0 && anchors[0].generation == generation
-      && anchors[0].outgoing(sequence, selection) <= position.highest
+      selection.isLate
+      || !selection.joins && anchors.count > 0 && anchors[0].generation == generation
+        && anchors[0].join == selection.join && anchors[0].outgoing(sequence, selection) <= position.highest
     guard !isLate else { return }
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.placeLeftOpen) { return }

@@ -16,6 +16,10 @@ public struct Selection: BitwiseCopyable, Sendable {
   var closedPictures: UInt16 = 0
   /// By which join those are counted.
   var join: UInt8 = 0
+  /// Packets of higher numbers came before it.
+  public internal(set) var isLate = false
+  /// A layer of which something was missing is shown again from this packet on.
+  var mends = false
 }
 
 /// Where the stream's source was joined, as selection knows it; its anchor is set when that packet departs.
@@ -33,6 +37,8 @@ struct JoinedSource: BitwiseCopyable {
   var keyFrame: UInt32?
   /// What the stream begins with of the time before it. No state: what waits is none, either.
   var past: RecentPictures?
+  /// No state: where it is forgotten a picture that is cut takes a key frame.
+  var layers = BegunLayers()
 }
 
 extension Forwarder {
@@ -55,11 +61,15 @@ extension Forwarder {
       return nil
     }
     let isLate = info.extendedSequence <= joined.highest
-    if !isLate { joined.highest = info.extendedSequence }
+    if !isLate {
+      joined.highest = info.extendedSequence
+      joined.layers.note(info)
+    }
     if info.flags.contains(.keyFrame) { boundLayers(info) }
     if sheds, !isLate { leftOut.filter.shed(info) }
     guard leftOut.isActive || info.flags.contains(.notNeededAbove) else {
-      return Selection(format: format, payloadType: payloadType, joins: false, join: leftOut.closed.join)
+      return Selection(
+        format: format, payloadType: payloadType, joins: false, join: leftOut.closed.join, isLate: isLate)
     }
     return filtered(info, isLate: isLate, format: format, payloadType: payloadType)
   }
@@ -71,6 +81,7 @@ extension Forwarder {
     -> Selection?
   {
     let isUnjudged = isLate || info.flags.contains(.layerUnknown)
+    let lacked = leftOut.filter.lacked
     #if PLANTED_DEFECTS
       let verdict =
         isUnjudged && !PlantedDefect.isOn(.lateJudged) ? lateVerdict(info) : leftOut.filter.judge(info)
@@ -91,7 +102,8 @@ extension Forwarder {
     return Selection(
       format: format, payloadType: payloadType, joins: false, ends: verdict == .ends,
       spatial: leftOut.filter.spatial, temporal: leftOut.filter.temporal,
-      closedPlaces: before.places, closedPictures: before.pictures, join: leftOut.closed.join)
+      closedPlaces: before.places, closedPictures: before.pictures, join: leftOut.closed.join,
+      isLate: isLate, mends: lacked != leftOut.filter.lacked)
   }
 
   /// What came behind it has been decided on already, so it changes nothing. It ends its picture where the next packet is left out.
@@ -114,6 +126,7 @@ extension Forwarder {
       first: info.extendedSequence, highest: info.extendedSequence, restart: info.restart,
       encoding: info.encoding, generation: generation,
       isJoined: true, keyFrame: info.timestamp, past: joined.past)
+    joined.layers.note(info)
     state = .flowing
     boundLayers(info)
     leftOut.join()

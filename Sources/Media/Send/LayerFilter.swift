@@ -24,6 +24,12 @@ struct LayerFilter: BitwiseCopyable {
   private var followed: UInt8 = 0
   /// What is wanted can't be shown without a key frame.
   private(set) var needsKeyFrame = false
+  /// What can't be decoded of the layers of frame rate that are shown.
+  private var missing = MissingLayers()
+  /// The timestamp of the first packet that was left out since then for want of those. No state: where it is forgotten it begins again.
+  private var lacksSince: UInt32?
+  /// The layers of what was left out for that, and those below: a source may have fewer than can be missing.
+  private var lacking: UInt8 = 0
   /// The picture that is being decided on.
   private var timestamp: UInt32 = 0
   private var hasPicture = false
@@ -36,8 +42,20 @@ struct LayerFilter: BitwiseCopyable {
   /// Something is left out, or may be.
   var isActive: Bool {
     temporal != Self.all || spatial != Self.all || wantedTemporal != Self.all || allowedSpatial != Self.all
-      || shedFrame != nil
+      || shedFrame != nil || missing.isAny
   }
+
+  /// Layers of frame rate of which something is missing.
+  var lacked: UInt8 { missing.layers }
+
+  /// Something is missing from here on in what was shown.
+  mutating func lack(_ missing: MissingLayers) {
+    noteReturn()
+    self.missing.add(missing)
+  }
+
+  /// A frame that no other refers to was taken out of what waits: what comes of it goes as well.
+  mutating func leaveOutRest(of timestamp: UInt32) { shedFrame = timestamp }
 
   /// Leaves a frame out that no other refers to, if this is its first packet and nothing of its picture has passed. One that stands
   /// above others of its picture stays: those of its place would have to end the picture.
@@ -47,7 +65,9 @@ struct LayerFilter: BitwiseCopyable {
     #else
       let isFree = info.flags.contains(.discardable)
     #endif
-    guard isFree, info.flags.contains(.frameStart), info.layer.spatial == 0, !isBegun(info) else { return }
+    guard isFree, info.flags.contains(.frameStart), info.layer.spatial == 0, !info.isCountedBeginning,
+      !isBegun(info)
+    else { return }
     shedFrame = info.timestamp
   }
 
@@ -80,6 +100,9 @@ struct LayerFilter: BitwiseCopyable {
     hasLeftLower = false
     followed = 0
     needsKeyFrame = false
+    missing = MissingLayers()
+    noteReturn()
+    shedFrame = nil
   }
 
   /// What becomes of a packet.
@@ -105,14 +128,46 @@ struct LayerFilter: BitwiseCopyable {
       if info.timestamp != shedFrame { self.shedFrame = nil }
     }
     takeUp(info)
+    if isBlocked(info) {
+      noteLack(info)
+      return .isLeftOut
+    }
     guard isBegun(info) || isShown(info) else { return .isLeftOut }
     hasPassed = true
+    missing.pass(info.layer, info.flags)
+    if lacksSince != nil { noteReturn() }
     if hasLeftLower { followed = max(followed, info.layer.spatial) }
     guard info.flags.contains(.endsLayerFrame) else { return .passes }
     openLayers(info)
     guard info.layer.spatial == spatial else { return .passes }
     hasEnded = true
     return .ends
+  }
+
+  /// A packet is left out because something is missing: what hasn't begun again for so long may never do.
+  private mutating func noteLack(_ info: PacketInfo) {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.lackUnbounded) { return }
+    #endif
+    guard info.layer.temporal <= wantedTemporal, info.layer.spatial <= allowedSpatial else { return }
+    lacking |= MissingLayers.upTo(info.layer.temporal)
+    guard let lacksSince else {
+      self.lacksSince = info.timestamp
+      return
+    }
+    let longest = Self.longestLack &* info.format.codec.clockRate
+    if Int32(bitPattern: info.timestamp &- lacksSince) > Int32(bitPattern: longest) { needsKeyFrame = true }
+  }
+  /// Seconds.
+  private static let longestLack: UInt32 = 4
+
+  private mutating func noteReturn() {
+    guard missing.layers & lacking == 0 else { return }
+    (lacking, lacksSince) = (0, nil)
+  }
+
+  private func isBlocked(_ info: PacketInfo) -> Bool {
+    missing.isAny && missing.blocks(info.layer, info.flags, picture: info.timestamp)
   }
 
   /// Something of a picture has passed that is one frame alone: its rest passes as well. Delimiters and messages of H.264 and H.265
@@ -152,7 +207,9 @@ struct LayerFilter: BitwiseCopyable {
       #else
         let isNext = layer.temporal == temporal &+ 1
       #endif
-      if flags.contains(.switchingPoint) || isNext && flags.contains(.switchesFromBelow) {
+      let begins = flags.contains(.switchingPoint) || isNext && flags.contains(.switchesFromBelow)
+      if begins, !isBlocked(info) {
+        if flags.contains(.switchingPoint) { missing.passOver(from: temporal, to: layer.temporal) }
         temporal = layer.temporal
       }
     }
@@ -163,7 +220,7 @@ struct LayerFilter: BitwiseCopyable {
       let isNext = spatial != Self.all
     #endif
     if isNext, layer.spatial == spatial &+ 1, layer.spatial <= allowedSpatial, layer.temporal <= temporal,
-      !hasEnded,
+      !hasEnded, !isBlocked(info),
       flags.contains(.beginsSpatialLayer)
     {
       spatial = layer.spatial
@@ -193,17 +250,20 @@ struct LayerFilter: BitwiseCopyable {
 
   /// Behind a frame that the source says opens higher layers of frame rate.
   private mutating func openLayers(_ info: PacketInfo) {
-    guard info.layer.opens != 0, wantedTemporal > temporal else { return }
+    guard info.layer.opens != 0, wantedTemporal > temporal || missing.isAny else { return }
     let isOwn =
       info.layer.spatial == spatial
       || info.layer.spatial < spatial && info.flags.contains(.topSpatialLayer)
     guard isOwn else { return }
+    missing.open(info.layer.opens)
     let reachable = info.layer.opens & (wantedTemporal < 7 ? 1 << (wantedTemporal &+ 1) &- 1 : 0xFF)
     if reachable != 0 { temporal = max(temporal, UInt8(7 - reachable.leadingZeroBitCount)) }
   }
 
   func encode(into writer: inout StateWriter) {
-    for layer in [wantedTemporal, wantedSpatial, temporal, spatial, followed] { writer.write(layer) }
+    // Where something is missing the rest is taken up again as what was given up.
+    let whole = min(temporal, missing.lowest.map { $0 &- 1 } ?? temporal)
+    for layer in [wantedTemporal, wantedSpatial, whole, spatial, followed] { writer.write(layer) }
     writer.write(hasLeftLower)
     writer.write(needsKeyFrame)
   }

@@ -10,6 +10,8 @@ struct StreamPosition: BitwiseCopyable {
   var pictureID: UInt16 = 0
   var tl0PictureIndex: UInt8 = 0
   var frameNumber: UInt16 = 0
+  /// The source's timestamp of the highest packet sent. No state: a picture that has begun is none that waits.
+  var source: UInt32 = 0
 
   init(highest: Int64, timestamp: UInt32) {
     self.highest = highest

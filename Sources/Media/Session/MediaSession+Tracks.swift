@@ -57,6 +57,19 @@ extension MediaSession {
     }
   }
 
+  /// Takes how large the pictures of a track's encodings are from now on, in their order, as its publisher says between two descriptions.
+  /// Those without a size stay as they were said to be, and so do all where there are as many encodings no more.
+  public mutating func setSizes(track: Int, _ sizes: [PictureSize]) {
+    guard let place = agreed.receive.firstIndex(where: { Int($0.index) == track }),
+      kind(ofTrack: track) != nil, agreed.receive[place].encodings.count == sizes.count
+    else { return }
+    for index in sizes.indices where sizes[index].pixels > 0 {
+      agreed.receive[place].encodings[index].picture = sizes[index]
+    }
+    let clock = receiving.pointer(track).pointee.clock
+    receiving.pointer(track).pointee.describe(agreed.receive[place], clock: clock)
+  }
+
   /// Has reports about a track of audio say that at least so much was lost, in 256ths.
   public mutating func raiseLoss(track: Int, _ fraction: UInt8, now: Instant) {
     find(track, 0)?.pointee.receiver.raiseLoss(fraction, now: now)

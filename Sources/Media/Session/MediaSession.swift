@@ -15,7 +15,7 @@ public struct MediaSession: ~Copyable {
   public static let sectionLimit = 1_024
 
   /// What was agreed on last.
-  public private(set) var agreed = AgreedMedia()
+  public internal(set) var agreed = AgreedMedia()
   /// The source under which reports and requests are sent that are no stream's.
   let reportSSRC: UInt32
 

@@ -21,10 +21,12 @@ public enum FlightDecision: Equatable, Sendable {
   case keyFrameNeeded(slot: Int)
   /// What waited for a slot came too late to leave, and it goes on with a key frame.
   case cut(slot: Int)
+  /// The same, and it goes on with what can be decoded without that.
+  case thinned(slot: Int)
 
   private enum Code: UInt8 {
     case connected = 1
-    case pathSelected, closed, target, probe, probed, layer, paused, resumed, keyFrameNeeded, cut
+    case pathSelected, closed, target, probe, probed, layer, paused, resumed, keyFrameNeeded, cut, thinned
   }
 
   /// 16 bytes: a code, a number of a slot or a cluster, three small ones, and a rate.
@@ -47,6 +49,7 @@ public enum FlightDecision: Equatable, Sendable {
     case .resumed(let slot): return (pack(.resumed, slot), 0)
     case .keyFrameNeeded(let slot): return (pack(.keyFrameNeeded, slot), 0)
     case .cut(let slot): return (pack(.cut, slot), 0)
+    case .thinned(let slot): return (pack(.thinned, slot), 0)
     }
   }
 
@@ -69,6 +72,7 @@ public enum FlightDecision: Equatable, Sendable {
     case .resumed: self = .resumed(slot: number)
     case .keyFrameNeeded: self = .keyFrameNeeded(slot: number)
     case .cut: self = .cut(slot: number)
+    case .thinned: self = .thinned(slot: number)
     case nil: return nil
     }
   }
@@ -88,6 +92,7 @@ public enum FlightDecision: Equatable, Sendable {
     case .resumed(let slot): "slot \(slot) goes on"
     case .keyFrameNeeded(let slot): "slot \(slot) needs a key frame"
     case .cut(let slot): "slot \(slot) is cut until a key frame: its packets waited too long"
+    case .thinned(let slot): "slot \(slot) goes on without a picture: its packets waited too long"
     }
   }
 

@@ -34,7 +34,7 @@ extension RoomDirectory {
     var file: [UInt8] = []
     for (key, transport) in peers {
       guard let recording = await media.port.recording(key, Room.explainPatience) else { continue }
-      file += recording.capture(title: Self.title(id, transport, "live"), epoch: terms.epoch)
+      file += recording.capture(title: Flights.title(id, transport, "live"), epoch: terms.epoch)
     }
     guard file.isEmpty else { return file }
     return FlightRecording.none.capture(title: "\(id.text): nothing yet", epoch: terms.epoch)
@@ -47,16 +47,34 @@ extension RoomDirectory {
   func keepFlight(_ events: PeerEvents, of room: Room?) async {
     guard let recording = events.recording, let reason = events.closed, let flights else { return }
     let owner = await room?.owner(of: events.peer)
-    let name = owner.map { "\($0.id.text)-\($0.transport.number)" } ?? "peer-\(events.peer.rawValue)"
+    let name = owner.map { Flights.name($0.id, $0.transport) } ?? "peer-\(events.peer.rawValue)"
     let title =
-      owner.map { Self.title($0.id, $0.transport, reason.rawValue) }
+      owner.map { Flights.title($0.id, $0.transport, reason.rawValue) }
       ?? "its room has ended, \(reason.rawValue)"
     flights.write(
       FailedFlight(
         recording, reason, room: room?.name ?? "", identity: owner?.identity ?? "", name: name, title: title))
   }
+}
 
-  private static func title(_ id: ParticipantID, _ transport: TransportID, _ state: String) -> String {
+extension FlightFiles {
+  /// Has the record of a peer written whose session was lost, before the peer is closed.
+  func keep(
+    _ peer: PeerKey, of id: ParticipantID, _ identity: String, _ transport: TransportID, in room: String
+  ) {
+    keep(
+      peer, room: room, identity: identity, name: Flights.name(id, transport),
+      title: Flights.title(id, transport, PeerCloseReason.connectionLost.rawValue))
+  }
+}
+
+/// What records are called.
+private enum Flights {
+  static func name(_ id: ParticipantID, _ transport: TransportID) -> String {
+    "\(id.text)-\(transport.number)"
+  }
+
+  static func title(_ id: ParticipantID, _ transport: TransportID, _ state: String) -> String {
     "\(id.text), transport \(transport.number), \(state)"
   }
 }

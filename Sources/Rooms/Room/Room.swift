@@ -16,6 +16,7 @@ actor Room: RoomRequests {
   let media: MediaPlane
   private let registry: RoomRegistry<Room>
   private let studio: RecordingStudio?
+  private let flights: FlightFiles?
   private let log: Log
   private var sessions = RoomSessions()
   private let pressure = NoticePressure()
@@ -34,7 +35,8 @@ actor Room: RoomRequests {
   /// - Parameter life: under which id it goes on; nil: it begins.
   init(
     number: UInt64, name: String, life: RoomLife? = nil, settings: RoomSettings, terms: RoomTerms,
-    media: MediaPlane, registry: RoomRegistry<Room>, studio: RecordingStudio? = nil, log: Log
+    media: MediaPlane, registry: RoomRegistry<Room>, studio: RecordingStudio? = nil,
+    flights: FlightFiles? = nil, log: Log
   ) {
     self.number = number
     self.name = name
@@ -48,6 +50,7 @@ actor Room: RoomRequests {
     self.media = media
     self.registry = registry
     self.studio = studio
+    self.flights = flights
     self.log = log
   }
 
@@ -169,6 +172,8 @@ actor Room: RoomRequests {
     case .prepare(let proposal): prepare(proposal, &reply)
     case .expect(let key): registry.withRooms { $0.expect(key, self) }
     case .add(let key, let transport, let agreed): media.add(key, transport, agreed)
+    case .lost(let peer, let id, let identity, let transport):
+      flights?.keep(peer, of: id, identity, transport, in: name)
     case .post(let command): media.post(command)
     case .release(let key): media.release(key)
     case .recording(let command): studio?.perform(command)

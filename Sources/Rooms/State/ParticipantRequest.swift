@@ -11,6 +11,8 @@ enum ParticipantRequest: Sendable {
   case subscribe(String, mid: String?, PicturePreference, on: TransportID)
   case unsubscribe(String, on: TransportID)
   case view([(track: String, picture: PicturePreference)], on: TransportID)
+  /// How large the pictures of its own track are.
+  case resize(String, [OfferedLayer], on: TransportID)
   case mute(String, Bool)
   case update(ParticipantChange)
   case send(DataRequest)

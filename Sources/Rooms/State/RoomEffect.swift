@@ -63,6 +63,8 @@ enum RoomEffect: Sendable {
   /// Events of that peer are for this room, from before it is added.
   case expect(PeerKey)
   case add(PeerKey, AgreedTransport, AgreedMedia)
+  /// A peer is about to be closed whose session was lost: what its flight recorder has is kept.
+  case lost(PeerKey, of: ParticipantID, identity: String, TransportID)
   case post(Command)
   /// Its place is free; it was never added.
   case release(PeerKey)

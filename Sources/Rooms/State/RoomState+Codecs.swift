@@ -80,8 +80,13 @@ extension Negotiator {
 extension Transport {
   /// What an encoding of a track is called; nil: it has no name.
   func rid(ofTrack key: TrackKey, _ encoding: UInt8) -> String? {
-    guard let encodings = negotiator?.section(ofTrack: key)?.encodings else { return nil }
+    let encodings = encodings(ofTrack: key)
     return encodings.indices.contains(Int(encoding)) ? encodings[Int(encoding)].rid : nil
+  }
+
+  /// As the descriptions agreed, which say nothing of sizes; none of a track whose section is gone.
+  func encodings(ofTrack key: TrackKey) -> [ReceiveEncoding] {
+    negotiator?.section(ofTrack: key)?.encodings ?? []
   }
 
   /// What is said of a track to its publisher.

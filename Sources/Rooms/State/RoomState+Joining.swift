@@ -165,10 +165,12 @@ extension RoomState {
   }
 
   /// The handle's session is over, with its transports. The participant stays as long as it has others.
-  mutating func endSession(_ index: Int, reason: LeaveReason) {
+  /// - Parameter gone: a peer that has ended by itself before.
+  mutating func endSession(_ index: Int, reason: LeaveReason, after gone: PeerKey? = nil) {
     guard members[index].session != nil, members[index].hasStandalone else {
-      return end(index, reason: reason)
+      return end(index, reason: reason, after: gone)
     }
+    if reason == .connectionLost { keepRecords(of: members[index], after: gone) }
     let own = members[index].transports.filter { $0.standalone == nil }
     // Each track that ends with it.
     let cost = Double(own.reduce(0) { $0 + $1.published.count })
@@ -185,7 +187,9 @@ extension RoomState {
     presenceChanged()
   }
 
-  mutating func end(_ index: Int, reason: LeaveReason) {
+  /// - Parameter gone: a peer that has ended by itself before.
+  mutating func end(_ index: Int, reason: LeaveReason, after gone: PeerKey? = nil) {
+    if reason == .connectionLost { keepRecords(of: members[index], after: gone) }
     // That it goes, and each track that ends with it.
     let cost = members[index].eventCost + Double(members[index].trackCount)
     spend(index) { $0.requests.charge(upTo: cost, now: $1) }
@@ -202,6 +206,18 @@ extension RoomState {
     emit(.dismiss(member.id, reason))
     emit(.sessionEnded(identity: member.identity, reason, patience: patience))
     log("participant left", of: member, ("reason", reason.rawValue))
+  }
+
+  /// Who is lost without a word is given up by its socket or its silence before the media plane gives up its peer, so the record is
+  /// kept here. Of a peer that has ended by itself it came with its end.
+  private mutating func keepRecords(of member: Member, after gone: PeerKey?) {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.lostUnrecorded) { return }
+    #endif
+    for transport in member.transports where transport.standalone == nil {
+      guard let peer = transport.peer, peer != gone else { continue }
+      emit(.lost(peer, of: member.id, identity: member.identity, transport.id))
+    }
   }
 
   /// Seconds for which the room stays without anybody.

@@ -101,7 +101,9 @@ extension RoomState {
     let hasOther = members[place.member].transports.contains {
       $0.standalone == nil && $0.peer != nil && $0.id != id
     }
-    guard hasOther else { return endSession(place.member, reason: .connectionLost) }
+    guard hasOther else {
+      return endSession(place.member, reason: .connectionLost, after: self[place].peer)
+    }
     self[place].peer = nil
     notify(place, .closed)
     close(place)

@@ -165,16 +165,7 @@ extension RoomState {
       guard case .accepted(let index?, _) = result.outcome, let entry = review.entries[position],
         let place = media.receive.firstIndex(where: { $0.index == index })
       else { continue }
-      for layer in entry.layers {
-        // Without a name it is said of the only one.
-        let isNamed = layer.rid != nil
-        for encoding in media.receive[place].encodings.indices
-        where media.receive[place].encodings[encoding].rid == layer.rid
-          && (isNamed || media.receive[place].encodings.count == 1)
-        {
-          media.receive[place].encodings[encoding].picture = layer.picture
-        }
-      }
+      media.receive[place].encodings.take(entry.layers)
     }
     return media
   }

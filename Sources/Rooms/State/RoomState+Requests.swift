@@ -39,6 +39,8 @@ extension RoomState {
       perform { state throws(RequestError) in try state.unsubscribe(track, on: transport, by: id) }
     case .view(let tracks, let transport):
       perform { state throws(RequestError) in try state.view(tracks, on: transport, by: id) }
+    case .resize(let track, let layers, let transport):
+      perform { state throws(RequestError) in try state.resize(track, layers, on: transport, by: id) }
     case .mute(let track, let muted):
       perform { state throws(RequestError) in try state.mute(track, muted, by: id) }
     case .update(let change):

@@ -37,6 +37,42 @@ extension RoomState {
   }
 }
 
+extension RoomState {
+  /// A publisher says how large the pictures of its track are from now on: it scales its encodings otherwise than it offered, or sends
+  /// another camera's pictures, and where frames are encrypted end to end nothing in a packet says so.
+  mutating func resize(
+    _ track: String, _ layers: [OfferedLayer], on transport: TransportID, by id: ParticipantID
+  ) throws(RequestError) {
+    let member = try asking(id)
+    guard let place = handlePlace(of: transport, of: member) else { throw .gone }
+    guard let known = self[place].published.first(where: { $0.info.id.text == track }) else {
+      throw .unknownTrack
+    }
+    let (source, kind) = (known.info.source, known.info.kind)
+    guard members[member].mayPublish(source, as: kind, on: self[place], inNewSection: false) else {
+      throw .notAllowed("publishing this (canPublish, canPublishSources)")
+    }
+    var encodings = self[place].encodings(ofTrack: known.key)
+    encodings.take(layers)
+    let sizes = encodings.map(\.picture)
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.resizeUnheard) { return }
+    #endif
+    if kind == .video, sizes.contains(where: { $0.pixels > 0 }) { emit(.post(.resize(known.key, sizes))) }
+  }
+}
+
+extension Array where Element == ReceiveEncoding {
+  /// Takes what a client says of its encodings' sizes. Without a name it is said of the only one.
+  mutating func take(_ layers: [OfferedLayer]) {
+    for layer in layers {
+      for index in indices where self[index].rid == layer.rid && (layer.rid != nil || count == 1) {
+        self[index].picture = layer.picture
+      }
+    }
+  }
+}
+
 extension TrackInfo {
   /// The picture of the one who speaks.
   fileprivate var isShown: Bool { kind == .video && !isScreen }

@@ -88,6 +88,28 @@ extension ClientMessage {
     }
   }
 
+  /// How large the pictures of one's own track are from now on, where that has changed without an offer.
+  public struct Layers: Message {
+    public static let type = "layers"
+    public static let definition = "Layers"
+    public static let summary = "Says how large the pictures of a track of one's own are from now on."
+
+    public var track = ""
+    /// Of encodings that aren't named nothing changes.
+    public var layers: [OfferedLayer] = []
+
+    public init() {}
+    public init(track: String, layers: [OfferedLayer]) { (self.track, self.layers) = (track, layers) }
+
+    public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+      try coder.text("track", &track, .from1(to: 64, "a track's id"))
+      try coder.records(
+        Field("layers", "Encodings that aren't named stay as they were said to be."), &layers,
+        .atMost(3, "a list of layers"))
+      try coder.require("layers.rid", "another one for each", Set(layers.map(\.rid)).count == layers.count)
+    }
+  }
+
   public struct Candidate: Message {
     public static let type = "candidate"
     public static let definition = "Candidate"

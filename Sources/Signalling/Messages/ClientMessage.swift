@@ -8,6 +8,7 @@ public struct ClientMessage: Equatable, Sendable {
     case subscribe(Subscribe)
     case unsubscribe(Unsubscribe)
     case view(View)
+    case layers(Layers)
     case mute(Mute)
     case update(Update)
     case data(SendData)
@@ -44,8 +45,8 @@ public struct ClientMessage: Equatable, Sendable {
 
   private static let table = MessageTable<Content>([
     .init { .auth($0) }, .init { .resume($0) }, .init { .offer($0) }, .init { .candidate($0) },
-    .init { .subscribe($0) }, .init { .unsubscribe($0) }, .init { .view($0) }, .init { .mute($0) },
-    .init { .update($0) },
+    .init { .subscribe($0) }, .init { .unsubscribe($0) }, .init { .view($0) }, .init { .layers($0) },
+    .init { .mute($0) }, .init { .update($0) },
     .init { .data($0) }, .init { .hand($0) }, .init { .admit($0) }, .init { (_: Explain) in .explain },
     .init { .sessionEvent($0) },
     .init { (_: Leave) in .leave },
@@ -79,6 +80,7 @@ extension ClientMessage {
     case .subscribe(let message): FieldWriter.json(message, id: id)
     case .unsubscribe(let message): FieldWriter.json(message, id: id)
     case .view(let message): FieldWriter.json(message, id: id)
+    case .layers(let message): FieldWriter.json(message, id: id)
     case .mute(let message): FieldWriter.json(message, id: id)
     case .update(let message): FieldWriter.json(message, id: id)
     case .data(let message): FieldWriter.json(message, id: id)

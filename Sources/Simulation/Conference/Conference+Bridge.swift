@@ -36,7 +36,7 @@ extension Conference {
       journal.trace(now, "\(owner.number) has a peer, home \(setup.key.home)")
     case .apply(let key, let media): if let owner = participant(key) { agree(owner, media) }
     case .restartICE: break
-    case .prefer, .describe: break
+    case .prefer, .describe, .resize: break
     case .assign(let key, let slot, let track):
       if let subscriber = participant(key) { assign(subscriber, slot, to: track) }
     case .mute(let key, let muted): hold(key, muted)

@@ -90,7 +90,8 @@ extension Conference {
     participant.offering.lackingReceivers = 0
     do {
       let offer = try participant.peer.makeOffer(
-        restartsICE: restartsICE, receivers: participant.offering.receivers)
+        restartsICE: restartsICE,
+        receivers: participant.offering.hasOwnCounts ? nil : participant.offering.receivers)
       let sections = participant.peer.descriptions.offered
       ask(participant, .offer) { id in
         participant.offering.offers[id] = sections

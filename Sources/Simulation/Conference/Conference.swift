@@ -21,6 +21,8 @@ public final class Conference {
     public var weather = true
     /// The conference on narrow paths that a seed has beside; see `LayerPlan`.
     var isNarrow = false
+    /// So many people in one room, on laptops and phones, and nothing else; nil: none. See `LayerPlan+Meeting.swift`.
+    public var meeting: Int?
     /// Keeps a line for everything that happens.
     public var traces = false
     public var hooks = VirtualClock.ProcessHooks.none
@@ -127,7 +129,7 @@ public final class Conference {
     control.begin(now: now)
     defer { control.end() }
     makePlans()
-    run(until: start + (layers == nil ? options.duration : LayerPlan.span))
+    run(until: start + (layers?.plan.span ?? options.duration))
     finish()
     defer { clock.release() }
     var counts = journal.mechanisms

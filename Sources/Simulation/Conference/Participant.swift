@@ -66,6 +66,8 @@ final class Participant {
     var lackingReceivers = 0
     /// It offers no more sections than at first, which go to those that speak.
     var keepsFewSlots = false
+    /// Of sound and of pictures it has as many as its configuration says, and no equal numbers of both.
+    var hasOwnCounts = false
   }
 
   let peer: SyntheticPeer

@@ -33,7 +33,11 @@ struct Plan {
   let layers: LayerBooks?
 
   init(seed: UInt64, options: Conference.Options) {
-    layers = options.isNarrow ? LayerBooks(LayerPlan(seed: seed)) : nil
+    if let people = options.meeting, options.isNarrow {
+      layers = LayerBooks(LayerPlan(meeting: seed, people: people, span: options.duration))
+    } else {
+      layers = options.isNarrow ? LayerBooks(LayerPlan(seed: seed)) : nil
+    }
     workers = options.workers ?? (seed % 2 == 0 ? 4 : 2)
     rooms = options.isNarrow ? 1 : options.rooms ?? Int(seed % 3) + 1
     isHeavy = options.weather && options.isHeavy ?? (seed % 10 == 0)

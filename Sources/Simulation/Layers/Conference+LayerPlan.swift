@@ -6,22 +6,24 @@ internal import SyntheticPeers
 extension Conference {
   func makeLayerPlans(_ books: LayerBooks) {
     let plan = books.plan
-    for video in plan.publishers { arrive(video) }
+    for video in plan.publishers { arrive(video, books) }
     for index in plan.viewers.indices {
-      after(300_000_000 + Int64(index) * 400_000_000) { [unowned self] in arrive(viewer: index, books) }
+      after(300_000_000 + Int64(index) * plan.arrivalInterval) { [unowned self] in
+        arrive(viewer: index, books)
+      }
     }
     guard plan.isRebuilt else { return }
-    after(LayerPlan.span.wholeNanoseconds / 2) { [unowned self] in
+    after(plan.span.wholeNanoseconds / 2) { [unowned self] in
       books.rebuiltAt.append(now)
       replaceAll()
     }
-    after(LayerPlan.span.wholeNanoseconds / 2 + 15_000_000_000) { [unowned self] in
+    after(plan.span.wholeNanoseconds / 2 + 15_000_000_000) { [unowned self] in
       books.rebuiltAt.append(now)
       replaceWorkers()
     }
   }
 
-  private func arrive(_ video: LayeredVideo) {
+  private func arrive(_ video: LayeredVideo, _ books: LayerBooks) {
     var configuration = PeerConfiguration(number: participants.count)
     configuration.layers = video
     configuration.dialect.tellsArrivals = true
@@ -33,29 +35,57 @@ extension Conference {
       guard let absence = encoding.absences.first else { continue }
       journal.count(absence.upperBound == .max / 2 ? .encodingMissing : .encodingInterrupted)
     }
-    _ = join(configuration, room: 0, up: .good, down: .good)
+    if books.plan.isMeeting {
+      configuration.talksInTurns = true
+      configuration.audioReceivers = LayerPlan.soundSlots
+      configuration.videoReceivers = books.plan.publishers.count - 1
+    }
+    keepSlots(join(configuration, room: 0, up: .good, down: .good), books)
   }
+
+  /// In a meeting there are more people than slots, which go to those who speak.
+  private func keepSlots(_ participant: Participant?, _ books: LayerBooks) {
+    guard books.plan.isMeeting else { return }
+    participant?.offering.keepsFewSlots = true
+    participant?.offering.hasOwnCounts = true
+  }
+
+  /// Nanoseconds until a viewer's path begins to lose: handshakes over such paths are other conferences', and OpenSSL has the clock of
+  /// the conference in `roost-simulate` alone.
+  private static let connecting: Int64 = 3_000_000_000
 
   private func arrive(viewer index: Int, _ books: LayerBooks) {
     let viewer = books.plan.viewers[index]
     var configuration = PeerConfiguration(number: participants.count)
-    configuration.publishesAudio = false
+    configuration.publishesAudio = viewer.speaks
+    configuration.talksInTurns = viewer.speaks
     configuration.publishesVideo = false
-    configuration.audioReceivers = books.plan.publishers.count
+    configuration.audioReceivers = viewer.soundSlots ?? books.plan.publishers.count
     configuration.videoReceivers = books.plan.publishers.count
     configuration.dialect = viewer.dialect
+    var lossless = viewer
+    lossless.loss = 0
     guard
       let participant = join(
         configuration, room: 0, up: LinkConditions(delay: viewer.delay),
-        down: conditions(viewer, viewer.capacities[0].rate))
+        down: conditions(lossless, viewer.capacities[0].rate))
     else { return }
+    keepSlots(participant, books)
+    if viewer.loss > 0 {
+      after(Self.connecting) { [unowned self] in
+        network.setConditions(
+          participant.link, up: LinkConditions(delay: viewer.delay, loss: viewer.loss),
+          down: conditions(viewer, viewer.capacities[0].rate))
+      }
+    }
     books.paths[participant.number, default: PathRecord()].capacities = [(now, viewer.capacities[0].rate)]
     for capacity in viewer.capacities.dropFirst() {
       after(capacity.from) { [unowned self] in
         journal.count(.pathChanged)
         journal.trace(now, "the path of \(participant.number) carries \(capacity.rate / 1_000) kbit/s")
         network.setConditions(
-          participant.link, up: LinkConditions(delay: viewer.delay), down: conditions(viewer, capacity.rate))
+          participant.link, up: LinkConditions(delay: viewer.delay, loss: viewer.loss),
+          down: conditions(viewer, capacity.rate))
         books.paths[participant.number]?.capacities.append((now, capacity.rate))
       }
     }
@@ -78,7 +108,7 @@ extension Conference {
   }
 
   private func conditions(_ viewer: LayerPlan.Viewer, _ rate: Int64) -> LinkConditions {
-    var conditions = LinkConditions(delay: viewer.delay)
+    var conditions = LinkConditions(delay: viewer.delay, loss: viewer.loss)
     conditions.rate = rate
     conditions.overhead = 28
     conditions.queue = max(6_000, Int(rate / 8 * viewer.queue / 1_000_000_000))
@@ -90,9 +120,14 @@ extension Conference {
   private func changeView(_ viewer: Participant, _ span: ClosedRange<Int64>, _ books: LayerBooks) {
     after(Int64.random(in: span, using: &random)) { [unowned self] in
       guard viewer.isPresent, stoppedAt == .never else { return }
-      let tracks = participants.filter { !$0.peer.layered.isEmpty }.compactMap { publisher in
-        publisher.track(.video).map {
-          ClientMessage.ViewedTrack(track: $0, picture: randomView(of: publisher))
+      let tracks: [ClientMessage.ViewedTrack]
+      if books.plan.isMeeting, let planned = books.plan.viewer(viewer.number) {
+        tracks = tiles(of: planned)
+      } else {
+        tracks = participants.filter { !$0.peer.layered.isEmpty }.compactMap { publisher in
+          publisher.track(.video).map {
+            ClientMessage.ViewedTrack(track: $0, picture: randomView(of: publisher))
+          }
         }
       }
       if !tracks.isEmpty { say(tracks, by: viewer) }
@@ -105,6 +140,22 @@ extension Conference {
     journal.trace(
       now, "\(viewer.number) wants \(tracks.map { "\($0.picture)" }.joined(separator: " and "))")
     ask(viewer, .view(tracks)) { _ in .view(ClientMessage.View(tracks: tracks)) }
+  }
+
+  /// In a meeting one of the pictures is large, and the others are small or out of sight.
+  private func tiles(of viewer: LayerPlan.Viewer) -> [ClientMessage.ViewedTrack] {
+    let shown = participants.filter { !$0.peer.layered.isEmpty }.compactMap { $0.track(.video) }
+    guard !shown.isEmpty else { return [] }
+    let large = Int(random.next() % UInt64(shown.count))
+    return shown.enumerated().map { index, track in
+      var picture = PictureWanted(quality: .low)
+      if index == large {
+        picture = PictureWanted(quality: viewer.isPhone ? .medium : .high, priority: 200)
+      } else if one(in: 6) {
+        picture.quality = .off
+      }
+      return ClientMessage.ViewedTrack(track: track, picture: picture)
+    }
   }
 
   private func randomView(of publisher: Participant) -> PictureWanted {

@@ -6,16 +6,23 @@ internal import SyntheticPeers
 extension Conference {
   /// - Parameter end: when the publishers fell silent.
   func auditLayers(_ books: LayerBooks, until end: Instant) {
-    for (index, _) in books.plan.viewers.enumerated() {
+    let changes = books.changes
+    for (index, planned) in books.plan.viewers.enumerated() {
       let number = books.plan.publishers.count + index
       guard participants.indices.contains(number), let path = books.paths[number] else { continue }
       auditBudget(number, path, until: end)
       auditPadding(number, path, until: end)
-      auditChoices(participants[number], path, books, until: end)
+      if books.plan.isMeeting {
+        auditMeeting(participants[number], planned, path, books, until: end)
+      } else {
+        auditChoices(participants[number], path, books, until: end)
+      }
       auditBreaks(participants[number], books, until: end)
+      auditChanges(changes, participants[number], path, books, until: end)
       if books.plan.viewers[index].viewsEvery == nil { auditSwitches(number, path, books, until: end) }
     }
     for publisher in books.plan.publishers.indices { auditUplink(participants[publisher], books, until: end) }
+    auditSound(books, until: end)
   }
 
   // MARK: - How much
@@ -24,15 +31,21 @@ extension Conference {
   private static let settling = Duration.seconds(5)
   /// By losses alone, which are reported once a second, it is found more slowly, and so is one below half a megabit.
   private static let longSettling = Duration.seconds(12)
-  private static let narrow: Int64 = 500_000
+  static let narrow: Int64 = 500_000
+
+  /// How long a viewer's path has to be the same before it is judged.
+  func settling(_ viewer: Participant, at rate: Int64) -> Duration {
+    let tellsArrivals = viewer.media.send.contains { $0.extensions[.transportSequence] != 0 }
+    return tellsArrivals && rate >= Self.narrow ? Self.settling : Self.longSettling
+  }
+
   /// What a key frame of the largest picture, and its repair, may have on top of the rate.
   private static let burst = 20_000.0
 
   private func auditBudget(_ viewer: Int, _ path: PathRecord, until end: Instant) {
-    let tellsArrivals = participants[viewer].media.send.contains { $0.extensions[.transportSequence] != 0 }
     for span in path.spans(until: end) {
-      let settling = tellsArrivals && span.rate >= Self.narrow ? Self.settling : Self.longSettling
-      let first = Int((span.from + settling).nanoseconds / PathRecord.tenth) + 1
+      let begin = span.from + settling(participants[viewer], at: span.rate)
+      let first = Int(begin.nanoseconds / PathRecord.tenth) + 1
       let last = Int(span.until.nanoseconds / PathRecord.tenth) - 20
       for start in stride(from: first, through: last, by: 5) {
         journal.count(.budgetJudged)

@@ -134,9 +134,11 @@ extension Conference {
     if codec == .vp8, let descriptor = try? VP8Descriptor(payload) {
       packet.pictureID = descriptor.pictureID
       packet.tl0PictureIndex = descriptor.tl0PictureIndex
+      packet.namesReferences = true
     } else if codec == .vp9, let descriptor = try? VP9Descriptor(payload) {
       packet.pictureID = descriptor.pictureID
       packet.tl0PictureIndex = descriptor.hasTL0PictureIndex ? descriptor.tl0PictureIndex : nil
+      packet.namesReferences = true
     }
     return .of(packet)
   }

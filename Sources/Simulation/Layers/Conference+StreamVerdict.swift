@@ -18,8 +18,7 @@ extension Conference {
       guard let source = participants[publisher].peer.layered.first,
         let track = participants[publisher].track(.video)
       else { continue }
-      let pictures = books.streams.filter { $0.slot.subscriber == viewer.number }.flatMap(\.pictures)
-        .filter { $0.track == source.log.trackName }.sorted { $0.at < $1.at }
+      let pictures = books.pictures(of: source.log.trackName, to: viewer.number)
       let shown = Shown(
         viewer: viewer, source: source, pictures: pictures, words: books.words[viewer.number]?[track] ?? [])
       auditPauses(shown, until: end)
@@ -115,13 +114,9 @@ extension Conference {
     journal.violation(now, "\(shown.viewer.number) has a picture stand still \(freezes) times")
   }
 
-  /// Whether a viewer wanted nothing of a track at some time of a span.
   private func isOff(_ shown: Shown, _ books: LayerBooks, from: Instant, until: Instant) -> Bool {
-    let name = shown.source.log.trackName
-    if books.view(of: name, by: shown.viewer.number, at: from).quality == .off { return true }
-    return books.views[shown.viewer.number]?[name]?.contains {
-      $0.at > from && $0.at < until && $0.picture.quality == .off
-    } ?? false
+    books.wantsNothing(
+      of: shown.source.log.trackName, by: shown.viewer.number, from: from, until: until)
   }
 
   // MARK: - Encodings that stop

@@ -89,6 +89,46 @@ final class LayerBooks {
     }
   }
 
+  /// Whether a viewer wanted nothing of a track at some time of a span.
+  func wantsNothing(of track: TrackName, by subscriber: Int, from: Instant, until: Instant) -> Bool {
+    view(of: track, by: subscriber, at: from).quality == .off
+      || views[subscriber]?[track]?.contains {
+        $0.at > from && $0.at < until && $0.picture.quality == .off
+      } ?? false
+  }
+
+  /// Whether a viewer has heard of no pause of a track, neither before a span nor in it.
+  func isActive(_ track: String, to subscriber: Int, from: Instant, until: Instant) -> Bool {
+    let words = words[subscriber]?[track] ?? []
+    let before = words.last { $0.at <= from }?.body.state ?? .active
+    return before == .active && !words.contains { $0.at > from && $0.at <= until && $0.body.state != .active }
+  }
+
+  /// What left of a track for a viewer, in all slots, in the order in which it did.
+  func pictures(of track: TrackName, to subscriber: Int) -> [SlotRecord.Picture] {
+    streams.filter { $0.slot.subscriber == subscriber }.flatMap(\.pictures).filter { $0.track == track }
+      .sorted { $0.at < $1.at }
+  }
+
+  /// Something that others may notice: a viewer's word of what it shows, or one to a publisher of what it sends.
+  struct Change: Hashable {
+    var at: Instant
+    /// The participant whose word it is, or who has it.
+    var by: Int
+  }
+
+  /// In the order in which they came.
+  var changes: [Change] {
+    var found: Set<Change> = []
+    for (viewer, tracks) in views {
+      for view in tracks.values.joined() { found.insert(Change(at: view.at, by: viewer)) }
+    }
+    for (track, words) in published {
+      for word in words { found.insert(Change(at: word.at, by: track.publisher)) }
+    }
+    return found.sorted { ($0.at, $0.by) < ($1.at, $1.by) }
+  }
+
   func hasChangedView(_ subscriber: Int, from: Instant, until: Instant) -> Bool {
     views[subscriber]?.values.contains { $0.contains { $0.at > from && $0.at <= until } } ?? false
   }

@@ -19,20 +19,49 @@ struct LayerPlan {
     /// Nanoseconds between two changes of what it shows; nil: it shows the best of everything.
     var viewsEvery: ClosedRange<Int64>?
     var dialect: Dialect
+    /// What is lost of everything, both ways, whatever is sent: 0 ..< 1.
+    var loss = 0.0
+    /// It is heard by the others.
+    var speaks = false
+    /// How many of the others it hears at once; nil: as many as there are publishers.
+    var soundSlots: Int?
+    /// Its tiles are small.
+    var isPhone = false
   }
 
   private(set) var publishers: [LayeredVideo] = []
   private(set) var viewers: [Viewer] = []
   /// Far ends, or workers, are rebuilt from their bytes at half-time.
   let isRebuilt: Bool
+  /// A minute that is judged, and what comes before it; of a meeting as long as is asked for.
+  let span: Duration
+  /// All hear and see each other, within the slots that they have.
+  let isMeeting: Bool
 
-  /// A minute that is judged, and what comes before it.
-  static let span = Duration.seconds(75)
+  /// Nanoseconds from one viewer's arrival to the next one's.
+  var arrivalInterval: Int64 { isMeeting ? 60_000_000 : 400_000_000 }
+
+  /// By its participant's number; nil for a publisher.
+  func viewer(_ number: Int) -> Viewer? {
+    let index = number - publishers.count
+    return viewers.indices.contains(index) ? viewers[index] : nil
+  }
 
   /// Seeds whose conference has one of these beside it.
   static func isPart(of seed: UInt64) -> Bool { seed % 5 == 2 }
 
+  /// A meeting.
+  init(publishers: [LayeredVideo], viewers: [Viewer], span: Duration) {
+    self.publishers = publishers
+    self.viewers = viewers
+    self.span = span
+    isRebuilt = false
+    isMeeting = true
+  }
+
   init(seed: UInt64) {
+    span = .seconds(75)
+    isMeeting = false
     var random = RandomSource.seeded(state: seed &* 0x9E37_79B9 ^ 0x1A7E_125)
     let number = seed / 5
     isRebuilt = number % 4 == 3

@@ -20,6 +20,8 @@ struct ModelDecoder {
     var frameNumber: Int
     /// The packet's place in its frame.
     var place: Int
+    /// Receivers see by its numbers what refers to it; else they wait for the rest of what has begun.
+    var namesReferences = false
   }
 
   private var last: Packet?
@@ -58,8 +60,11 @@ struct ModelDecoder {
           step.problems.append("packet \(packet.place) of a frame after \(last.place)")
         }
       } else {
-        if last.place + 1 != last.frame.packets, !(frame.isKey && frame.spatial == 0) {
-          step.problems.append("a frame is cut off, and the next is no key frame")
+        // Of higher layers of frame rate what refers to it is found missing by that, where it can be seen.
+        if last.place + 1 != last.frame.packets, last.frame.temporal == 0 || !last.namesReferences,
+          !(frame.isKey && frame.spatial == 0)
+        {
+          step.problems.append("a frame that others wait for is cut off, and the next is no key frame")
         }
         if packet.place != 0 { step.problems.append("a frame without its beginning") }
       }

@@ -199,15 +199,89 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case pictureFroze
   /// An encoding stopped that a viewer was shown, and another stood in.
   case stopBridged
+  /// Two seconds of a viewer's sound were held against its path: more was lost than that loses by itself; a packet in twenty waited for a
+  /// tenth of a second before it.
+  case soundJudged
+  case soundLost
+  case soundWaited
+  /// A picture was looked at while another viewer changed what it wants, or an encoding went on or off; it stood still.
+  case stillJudged
+  case stoodStill
+  /// In a meeting: two seconds of a viewer whose path carries so many pictures; fewer moved; one stood still for a second at the far end.
+  case movingJudged
+  case pictureLacking
+  case tileFroze
   /// Of several jobs of the control plane that were ready the seed chose one.
   case jobReordered
+  /// In a conference of calls: a call was begun; by one whom the other was ringing already, which came to one call.
+  case callStarted
+  case callMerged
+  /// Somebody came into one; by another device than it was there by; refused it; left it.
+  case callJoined
+  case callTakenOver
+  case callRejected
+  case callLeft
+  /// Others were rung; one who had blocked who rang heard nothing of it.
+  case callInvited
+  case blockedRing
+  /// A ring or who was in a call was waited for in vain; somebody was taken out; a call was over; one who runs its room ended it.
+  case callTimedOut
+  case callPersonRemoved
+  case callEnded
+  case callEndedByAdmin
+  case callChanged
+  case callForgotten
+  /// A call or what was pushed for it was read; a history was.
+  case callRead
+  case callListed
+  case callSignal
+  case callKeyChanged
+  case deviceRegistered
+  case deviceListed
+  case deviceKeyPublished
+  case deviceKeyRevoked
+  case deviceKeyFetched
+  /// The head of the log of keys was read, or what shows that it has only grown.
+  case keyProofRead
+  case sharedSession
+  case sharedSessionLeft
+  case sharedSessionEnded
+  case sharedEvent
+  case sharedSnapshot
+  case sharedRead
+  case personBlocked
+  case personUnblocked
+  case personErased
+  /// A device began to hear what happens, stopped by itself, and was ended since its token held no longer; it read a page.
+  case callStreamOpened
+  case callStreamClosed
+  case callStreamExpired
+  case callPageRead
+  case callEventHeard
+  /// A person was given another token. One opened nothing of what was asked, or nothing any more.
+  case callTokenRenewed
+  case callTokenVoid
+  /// Something was done again; came late; came with something else at once.
+  case callRepeated
+  case callReordered
+  case callsAtOnce
+  /// A stranger's answer was held against that of a call that never was.
+  case strangerCompared
+  /// A word in a text was held against who may read it; what was charged against the price; the end of a ring against its beginning.
+  case callWordJudged
+  case callPriceJudged
+  case ringEnded
+  /// Somebody had nothing left to pay with.
+  case callPriceRefused
 }
 
 extension Mechanism {
   /// It is counted where less comes out than could: that it never fires is no gap in what was shown.
   public var isShortcoming: Bool {
     switch self {
-    case .choiceBelowBest, .switchesOver, .encodingLate, .encodingStaysOn, .pictureFroze: true
+    case .choiceBelowBest, .switchesOver, .encodingLate, .encodingStaysOn, .pictureFroze, .soundLost,
+      .soundWaited, .stoodStill, .pictureLacking, .tileFroze:
+      true
     default: false
     }
   }
@@ -220,19 +294,40 @@ extension Mechanism {
     case .pictureFroze: (part: 0.01, judged: .choiceJudged, least: 300)
     case .switchesOver: (part: 0.002, judged: .choiceJudged, least: 500)
     case .encodingLate: (part: 0.15, judged: .encodingReturned, least: 40)
+    // Three standard deviations of chance are in it.
+    case .soundLost: (part: 0.02, judged: .soundJudged, least: 300)
+    // The 95th percentile of a path's queue stays below 100 ms, and what is above comes in bursts.
+    case .soundWaited: (part: 0.1, judged: .soundJudged, least: 300)
+    case .stoodStill: (part: 0.01, judged: .stillJudged, least: 300)
+    case .pictureLacking: (part: 0.05, judged: .movingJudged, least: 100)
+    case .tileFroze: (part: 0.02, judged: .movingJudged, least: 100)
     default: nil
     }
   }
 
-  /// In one of so many seeds it may fire at all: conferences on narrow paths are beside every fifth.
+  /// In one of so many seeds it may fire at all: conferences on narrow paths are beside every fifth, those of calls beside another one.
   public var seedsForOne: UInt64 {
     switch self {
     case .simulcast, .spatialLayers, .encryptedFrames, .encodingMissing, .encodingInterrupted,
       .encodingKeyFrame,
       .encodingUnwatched, .encodingWatched, .encodingUp, .encodingDown, .layersChanged, .pictureResumed,
       .viewChanged, .pathChanged, .probePacket, .pathOverflow, .pictureDecoded, .budgetJudged, .choiceJudged,
-      .encodingReturned, .pauseHeard:
+      .encodingReturned, .pauseHeard, .soundJudged, .stillJudged:
       5
+    // So are conferences of calls.
+    case .callStarted, .callJoined, .callRejected, .callLeft, .callInvited, .blockedRing, .callTimedOut,
+      .callPersonRemoved, .callEnded, .callChanged, .callForgotten, .callRead, .callListed, .callSignal,
+      .callKeyChanged, .deviceRegistered, .deviceListed, .deviceKeyPublished, .deviceKeyRevoked,
+      .deviceKeyFetched, .keyProofRead, .sharedSession, .sharedSessionLeft, .sharedSessionEnded,
+      .sharedEvent, .sharedSnapshot, .sharedRead, .personBlocked, .personUnblocked, .personErased,
+      .callStreamOpened, .callStreamClosed, .callStreamExpired, .callPageRead, .callEventHeard,
+      .callTokenRenewed, .callTokenVoid, .callRepeated, .callReordered, .callsAtOnce, .strangerCompared,
+      .callWordJudged, .callPriceJudged, .ringEnded, .callPriceRefused:
+      5
+    // Both call each other in the same moments; a second device comes while the first is there; few ask by the right token.
+    case .callMerged, .callTakenOver, .callEndedByAdmin: 50
+    // Of meetings, which are runs of their own.
+    case .movingJudged: .max
     // Few publishers stop an encoding while it is shown, or announce theirs by SSRC.
     case .stopBridged, .simulcastBySSRC: 100
     default: 1

@@ -6,13 +6,22 @@ enum LayeredPayload {
     var frame: LayerFrame
     /// The place of its picture behind the key frame.
     var place: Int
-    var startsFrame: Bool
-    var endsFrame: Bool
+    /// Which of the frame's packets this is, from 0, and how many there are.
+    var part: Int
+    var parts: Int
     var encoding: LayeredVideo.Encoding
+
+    var startsFrame: Bool { part == 0 }
+    var endsFrame: Bool { part == parts - 1 }
   }
 
-  static func head(_ mark: Mark, _ structure: LayerStructure) -> [UInt8] {
-    structure.codec == .vp8 ? vp8(mark, structure) : vp9(mark, structure)
+  /// - Parameter stampSize: bytes that follow.
+  static func head(_ mark: Mark, _ structure: LayerStructure, stampSize: Int) -> [UInt8] {
+    switch structure.codec {
+    case .vp8: vp8(mark, structure)
+    case .vp9, .vp9Flexible: vp9(mark, structure)
+    case .h264: h264(mark, structure, stampSize: stampSize)
+    }
   }
 
   /// RFC 7741 §4.2.

@@ -29,7 +29,12 @@ package final class LayeredSource {
     self.log = log
     self.track = track
     self.logNumber = logNumber
-    let wanted: Codec = video.structure.codec == .vp8 ? .vp8 : .vp9
+    let wanted: Codec =
+      switch video.structure.codec {
+      case .vp8: .vp8
+      case .vp9, .vp9Flexible: .vp9
+      case .h264: .h264
+      }
     codec = section.codecs.first { $0.codec == wanted } ?? section.codecs[0]
     streams = video.encodings.indices.map { index in
       guard !video.isBySSRC else {
@@ -77,10 +82,11 @@ package final class LayeredSource {
   func makePictures(now: Instant, transportSequence: inout UInt16) -> [(number: Int, bytes: [UInt8])] {
     defer { nextFrame = nextFrame.advanced(byNanoseconds: video.interval) }
     let moment = nextFrame.nanoseconds - begunAt.nanoseconds
+    let isOn = streams.indices.map { streams[$0].isWatched && !video.encodings[$0].isAbsent(moment) }
+    if isOn.contains(true) { track.noteMoment(now) }
     return streams.indices.flatMap { index -> [(number: Int, bytes: [UInt8])] in
-      let isOn = streams[index].isWatched && !video.encodings[index].isAbsent(moment)
-      defer { streams[index].wasOn = isOn }
-      return isOn ? makePicture(index, now: now, &transportSequence) : []
+      defer { streams[index].wasOn = isOn[index] }
+      return isOn[index] ? makePicture(index, now: now, &transportSequence) : []
     }
   }
 
@@ -105,7 +111,8 @@ package final class LayeredSource {
       var frame = LayerFrame(
         encoding: index, picture: stream.picture, spatial: spatial, temporal: temporal, isKey: isKey,
         references: references(index, spatial, isKey: isKey), packets: 0, timestamp: timestamp(stream),
-        pictureID: stream.pictureID, tl0PictureIndex: stream.tl0PictureIndex, sentAt: now, bytes: 0)
+        pictureID: stream.pictureID, tl0PictureIndex: stream.tl0PictureIndex, sentAt: now, bytes: 0,
+        moment: track.moments.count - 1)
       frame.packets = 0
       packets += make(
         frame, picture, size: picture?.count ?? Int(size * video.structure.share(spatial: spatial)), now,
@@ -142,7 +149,7 @@ package final class LayeredSource {
     let count = max(1, (size + Self.mostBytes - 1) / Self.mostBytes)
     return (0..<count).map { place in
       let mark = LayeredPayload.Mark(
-        frame: frame, place: streams[index].place, startsFrame: place == 0, endsFrame: place == count - 1,
+        frame: frame, place: streams[index].place, part: place, parts: count,
         encoding: video.encodings[index])
       let packet = log.nextPacket
       let starts = place == 0 && frame.spatial == 0
@@ -181,7 +188,8 @@ package final class LayeredSource {
       bytes += LayeredPayload.vp8Descriptor(mark, video.structure)
       bytes += recorded
     } else {
-      bytes += LayeredPayload.head(mark, video.structure)
+      let nonce = video.isEncrypted ? SealedStamp.nonceSize : 0
+      bytes += LayeredPayload.head(mark, video.structure, stampSize: nonce + Int(stamp.length))
       if video.isEncrypted {
         SealedStamp.write(stamp, nonce: random.next(), to: &bytes)
       } else {

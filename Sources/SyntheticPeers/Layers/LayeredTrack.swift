@@ -16,6 +16,8 @@ package struct LayerFrame {
   package var tl0PictureIndex: UInt8
   package var sentAt: Instant
   package var bytes: Int
+  /// Which of the track's moments it shows: the same in every encoding.
+  package var moment = 0
 }
 
 /// All that was ever sent in a track with encodings or layers, beside what `PublishedTrack` has of every one.
@@ -33,6 +35,8 @@ package final class LayeredTrack {
   /// By encoding: when the publisher heard that it is watched, or that it isn't, in turns; watched at first.
   package private(set) var watched: [[(at: Instant, isWatched: Bool)]]
   package let begunAt: Instant
+  /// When pictures were made, each moment once for all encodings that were on.
+  package private(set) var moments: [Instant] = []
   /// By encoding: timestamps are this at the publisher's own time zero.
   package internal(set) var bases: [UInt32] = []
 
@@ -53,6 +57,8 @@ package final class LayeredTrack {
   }
 
   func note(bytes: Int, of frame: Int) { frames[frame].bytes += bytes }
+
+  func noteMoment(_ now: Instant) { moments.append(now) }
 
   func noteWatched(_ encoding: Int, _ isWatched: Bool, now: Instant) {
     watched[encoding].append((now, isWatched))

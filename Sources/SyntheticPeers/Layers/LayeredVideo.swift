@@ -46,6 +46,9 @@ public struct LayeredVideo: Sendable {
     self.structure = structure
   }
 
+  /// Nanoseconds between pictures of the lowest layer of frame rate.
+  package var slowestInterval: Int64 { interval << Int64(structure.temporalLayers - 1) }
+
   /// It is offered as a simulcast.
   package var isSimulcast: Bool { encodings.count > 1 }
 }
@@ -57,7 +60,12 @@ public struct LayeredVideo: Sendable {
 ///     three layers     0  2  1  2  0  2  1  2
 ///     refers to        ·  0  0  2  0 4,2 4,2 6
 public struct LayerStructure: Sendable {
-  public enum Codec: Sendable { case vp8, vp9, vp9Flexible }
+  public enum Codec: Sendable {
+    case vp8, vp9, vp9Flexible
+    /// In one spatial layer. Its frames say no more of layers of frame rate than which of them no other refers to: of three those of the
+    /// highest.
+    case h264
+  }
 
   public var codec: Codec
   /// 1–3.

@@ -166,7 +166,7 @@ package enum PayloadFormat {
       guard let units = try? H264Payload(payload), let first = payload.first else { return nil }
       mark.isKeyFrame = units.startsKeyFrame
       mark.startsFrame = units.startsFrame
-      start = first & 0x1F == 24 ? 15 : first & 0x1F == 28 ? 3 : 2
+      start = first & 0x1F == 24 ? lastUnit(payload) + 2 : first & 0x1F == 28 ? 3 : 2
     case .h265:
       guard let units = try? H265Payload(payload), let first = payload.first else { return nil }
       mark.isKeyFrame = units.startsKeyFrame
@@ -184,6 +184,16 @@ package enum PayloadFormat {
     else { return nil }
     mark.isKeyFrame = stamp.isKeyFrame
     return (stamp, mark)
+  }
+
+  /// Where the last unit of an aggregate begins (RFC 6184 §5.7.1), which has been found to be whole.
+  private static func lastUnit(_ payload: UnsafeRawBufferPointer) -> Int {
+    var (next, last) = (1, 1)
+    while next + 2 <= payload.count {
+      last = next + 2
+      next = last + (Int(payload[next]) << 8 | Int(payload[next + 1]))
+    }
+    return last
   }
 
   /// In plain text, or sealed for who has the key.

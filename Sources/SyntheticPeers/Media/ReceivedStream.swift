@@ -10,6 +10,8 @@ package final class ReceivedStream {
     package var viaRTX = false
     package var startsFrame = false
     package var isKeyFrame = false
+    /// The marker of its packet is set.
+    package var isMarked = false
     package var isVideo = false
     package var codec = Codec.opus
     package var tl0PictureIndex: UInt8 = 0
@@ -24,6 +26,8 @@ package final class ReceivedStream {
     package var timestamp: UInt32 = 0
     /// When the server sent the copy that came first.
     package var sentAt = Instant.never
+    /// When that copy came.
+    package var receivedAt = Instant.never
 
     package var trackName: TrackName { TrackName(Int(publisher), Int(track)) }
   }
@@ -36,7 +40,8 @@ package final class ReceivedStream {
   }
 
   static let reorderingWait: Int64 = 12_000_000
-  static let retry: Int64 = 80_000_000
+  /// Nanoseconds after which it asks again.
+  package static let retry: Int64 = 80_000_000
   static let giveUpAfter: Int64 = 4_000_000_000
   /// A gap beyond this is answered by a key frame.
   package static let gapLimit: Int64 = 200
@@ -126,6 +131,7 @@ package final class ReceivedStream {
       return isSame ? .again(cameAsRTX: known.viaRTX) : .conflict(extended: extended)
     }
     entries[index] = entry
+    entries[index].receivedAt = now
     received &+= 1
     if extended > highest {
       noteGap(to: extended, now: now)

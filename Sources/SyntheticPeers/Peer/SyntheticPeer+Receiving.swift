@@ -92,6 +92,7 @@ extension SyntheticPeer {
     entry.viaRTX = isRTX
     entry.codec = agreed.codec
     entry.timestamp = header.timestamp
+    entry.isMarked = header.marker
     entry.sentAt = sentAt
     if configuration.isEncoded {
       return receiveEncoded(payload, header, sequence: sequence, of: index, entry, now: now)
@@ -125,6 +126,9 @@ extension SyntheticPeer {
     onPacket(
       MediaArrival(
         publisher: Int(stamp.publisher), track: Int(stamp.track), packet: Int(stamp.packet),
+        frame: MediaArrival.Frame(
+          number: Int(stamp.frame), isKey: stamp.isKeyFrame, isStart: stamp.isFrameStart,
+          isEnd: stamp.isFrameEnd),
         viaRTX: entry.viaRTX,
         isRepeat: isRepeat, at: sentAt))
     return problem(arrival, sequence, slot: Int(stream.section.index), viaRTX: entry.viaRTX)

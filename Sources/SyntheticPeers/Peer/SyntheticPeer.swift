@@ -72,15 +72,35 @@ public final class SyntheticPeer {
     package var publisher: Int
     package var track: Int
     package var packet: Int
+    /// Of a picture its number in the track, and which part of it this is; every sound is a whole one.
+    package var frame: Frame
     package var viaRTX: Bool
     /// It has come before.
     package var isRepeat: Bool
     package var at: Instant
 
-    package init(publisher: Int, track: Int, packet: Int, viaRTX: Bool, isRepeat: Bool, at: Instant) {
+    package struct Frame {
+      package var number = 0
+      package var isKey = false
+      package var isStart = true
+      package var isEnd = true
+
+      package init(number: Int = 0, isKey: Bool = false, isStart: Bool = true, isEnd: Bool = true) {
+        self.number = number
+        self.isKey = isKey
+        self.isStart = isStart
+        self.isEnd = isEnd
+      }
+    }
+
+    package init(
+      publisher: Int, track: Int, packet: Int, frame: Frame = Frame(), viaRTX: Bool, isRepeat: Bool,
+      at: Instant
+    ) {
       self.publisher = publisher
       self.track = track
       self.packet = packet
+      self.frame = frame
       self.viaRTX = viaRTX
       self.isRepeat = isRepeat
       self.at = at
@@ -131,6 +151,10 @@ public final class SyntheticPeer {
     return sources[track].log.packets[packet].sentAt
   }
   package var trackCount: Int { sources.count }
+  /// What it sends in that track, where it comes in encodings or layers.
+  package func layers(ofTrack track: Int) -> LayeredTrack? {
+    layered.first { $0.log.index == track }?.track
+  }
 
   /// Lets go of what was received long ago; of no use to the audits of a simulation, which look at everything.
   package func forgetReceived(keeping packets: Int) {

@@ -6,6 +6,7 @@ import Media
 import Model
 import Peer
 import Rooms
+import TestScripts
 import Testing
 import Transport
 
@@ -29,18 +30,9 @@ private struct Parsed: Decodable, Equatable {
     """
 
   static func parse(_ text: String) throws -> [Parsed] {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
-    process.arguments = ["-c", script]
-    let (input, output) = (Pipe(), Pipe())
-    process.standardInput = input
-    process.standardOutput = output
-    try process.run()
-    try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
-    try input.fileHandleForWriting.close()
-    let answer = try output.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    try #require(process.terminationStatus == 0, "python3-prometheus-client does not take it")
+    let (status, answer) = try Child.run(
+      "/usr/bin/python3", ["-c", script], reading: Data(text.utf8), errors: .ofTheTest)
+    try #require(status == 0, "python3-prometheus-client does not take it")
     return try JSONDecoder().decode([Parsed].self, from: answer)
   }
 }

@@ -93,6 +93,28 @@ struct ExplainRESTTests {
     #expect(await house.ask(.get, "/v1/rooms/none/explain").problem == "room-not-found")
   }
 
+  @Test func `of another room nothing is explained, by neither door, whatever is asked for`() async throws {
+    let house = try House()
+    let stranger = try await house.enter("gh0st", room: "other")
+    let theirs = try await stranger.publish(.video, as: "camera")
+    let ada = try await house.enter("ada")
+    let own = try await ada.publish(.video, as: "camera")
+    let bob = try await house.enter("bob")
+    _ = try await bob.offer(receivers: 2)
+    #expect(try await bob.verdict("subscribe", #""track":"\#(theirs)""#) == "unknown-track")
+    // Passed over.
+    #expect(try await bob.verdict("view", #""tracks":[{"track":"\#(theirs)","maxWidth":320}]"#) == "ok")
+    let rest = await house.ask(.get, Self.path)
+    let native = try await bob.ask("explain")
+    let found = (native["subscriptions"] as? [NSDictionary] ?? []).compactMap { $0["track"] as? String }
+    #expect(found == [own] && rest.text.contains(own))
+    for text in [rest.text, "\(native)"] {
+      for word in ["gh0st", theirs, stranger.id] { #expect(!text.contains(word)) }
+    }
+    // Nor of what one publishes oneself: it is no subscription.
+    #expect((try await ada.ask("explain")["subscriptions"] as? [NSDictionary])?.isEmpty == true)
+  }
+
   @Test func `only those who may run the room are answered`() async throws {
     let house = try House()
     _ = try await house.enter("ada")

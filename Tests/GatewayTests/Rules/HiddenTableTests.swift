@@ -20,6 +20,7 @@ struct HiddenTableTests {
     "unsubscribe": ["subscribes, says how it shows that, and unsubscribes"],
     "view": ["subscribes, says how it shows that, and unsubscribes"],
     "explain": ["subscribes, says how it shows that, and unsubscribes"],
+    "layers": ["says how large another's pictures are"],
     "mute": ["mutes another's track", "mutes its own track, which is muted by REST too, and leaves"],
     "update": ["changes its name", "changes its metadata", "changes its attributes"],
     "data": ["says something to all", "says something to one"], "leave": ["leaves"],

@@ -90,6 +90,13 @@ struct HiddenTests {
       "mutes another's track",
       { try await $0.request("mute", #""track":"\#($0.track)","muted":true"#, "unknown-track") }
     ),
+    (
+      "says how large another's pictures are",
+      {
+        try await $0.request(
+          "layers", #""track":"\#($0.track)","layers":[{"width":9,"height":9}]"#, "unknown-track")
+      }
+    ),
     ("changes its name", { try await $0.request("update", #""name":"gh0st by name""#) }),
     ("changes its metadata", { try await $0.request("update", #""metadata":"gh0st""#) }),
     ("changes its attributes", { try await $0.request("update", #""attributes":{"gh0st":"gh0st"}"#) }),

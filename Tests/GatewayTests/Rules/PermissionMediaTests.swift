@@ -15,6 +15,10 @@ import Testing
 final class LivePeer {
   let guest: Guest
   let peer: SyntheticPeer
+  /// What its path to it lets through; nil: everything, at once.
+  var narrow: NarrowPath?
+  /// Nothing that comes is taken.
+  var isDeaf = false
   private let socket: Int32
   private let clock: Clock
   private let address: SocketAddress
@@ -71,8 +75,17 @@ final class LivePeer {
     var buffer = [UInt8](repeating: 0, count: 2_048)
     while true {
       let count = recv(socket, &buffer, buffer.count, 0)
-      guard count > 0 else { return }
-      peer.receive(Array(buffer[..<count]), path: path, sentAt: now, isRepeat: false, now: now)
+      guard count > 0 else { break }
+      guard !isDeaf else { continue }
+      let bytes = Array(buffer[..<count])
+      if narrow != nil {
+        narrow?.put(bytes, now: now)
+      } else {
+        peer.receive(bytes, path: path, sentAt: now, isRepeat: false, now: now)
+      }
+    }
+    for bytes in narrow?.take(now: now) ?? [] {
+      peer.receive(bytes, path: path, sentAt: now, isRepeat: false, now: now)
     }
   }
 

@@ -124,6 +124,7 @@ struct WaitingKnowledgeTests {
     ("offer", #""sdp":"v=0","tracks":[]"#), ("candidate", #""candidate":"","mid":"0""#),
     ("subscribe", #""track":"TR_1""#), ("unsubscribe", #""track":"TR_1""#),
     ("view", #""tracks":[{"track":"TR_1","quality":"low"}]"#), ("mute", #""track":"TR_1","muted":true"#),
+    ("layers", #""track":"TR_1","layers":[{"width":9,"height":9}]"#),
     ("update", #""name":"outs1de 2""#), ("data", #""payload":"eA==","topic":"ins1de""#),
     ("hand", #""raised":true"#), ("admit", #""waiting":"WT_1""#), ("explain", ""),
     ("session.event", #""sid":"1","event":{"id":"00000000-0000-4000-8000-000000000000","type":"x"}"#),

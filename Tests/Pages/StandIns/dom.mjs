@@ -50,6 +50,18 @@ export class FakeElement extends EventTarget {
     }
   }
 
+  insertBefore(element, before) {
+    element.remove();
+    element.parent = this;
+    const place = this.children.indexOf(before);
+    this.children.splice(place < 0 ? this.children.length : place, 0, element);
+  }
+
+  get nextElementSibling() {
+    const all = this.parent?.children ?? [];
+    return all[all.indexOf(this) + 1] ?? null;
+  }
+
   remove() {
     if (this.parent) this.parent.children = this.parent.children.filter((each) => each !== this);
     this.parent = null;

@@ -247,7 +247,7 @@ struct FlightRingTests {
       [
         .connected, .pathSelected, .target(1_234_567.5), .probe(2e6, cluster: 65_535), .probed(1e6),
         .layer(slot: 1_023, encoding: 2, spatial: 255, temporal: 3, rate: 4e5), .paused(slot: 7),
-        .resumed(slot: 8), .keyFrameNeeded(slot: 0), .cut(slot: 3),
+        .resumed(slot: 8), .keyFrameNeeded(slot: 0), .cut(slot: 3), .thinned(slot: 3),
       ] + PeerCloseReason.allCases.map { .closed($0) }
     for decision in all {
       let words = decision.words

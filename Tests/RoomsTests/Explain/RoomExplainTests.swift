@@ -133,6 +133,26 @@ struct RoomExplainTests {
     withExtendedLifetime(server) {}
   }
 
+  @Test func `a thousand questions of one participant at once are one for the workers`() async throws {
+    let media = SlowMedia()
+    let server = try TestServer(
+      clock: StandingClock(), explain: { question, _ in await media.explain(question) })
+    let ada = try await server.join("ada")
+    _ = try await ada.offer([.audio, .video], receivers: 2)
+    let session = ada.session
+    let answered = Task {
+      await withTaskGroup(of: Bool.self) { group in
+        for _ in 0..<1_000 { group.addTask { (try? await session.explain()) != nil } }
+        return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+      }
+    }
+    await media.asked(1)
+    media.answer()
+    #expect(await answered.value == 1)
+    #expect(media.questions.count == 1)
+    withExtendedLifetime(server) {}
+  }
+
   @Test
   func
     `what is explained of a transport is bounded where that is asked for, what is shown before what waits`()

@@ -19,6 +19,8 @@ final class StateRun {
   /// How many sessions the directory knows.
   var sessions = 0
   private(set) var released: [PeerKey] = []
+  /// Peers whose record is to be kept, and whether they had been closed by then.
+  private(set) var lost: [(peer: PeerKey, of: ParticipantID, isClosed: Bool)] = []
   private(set) var added: [PeerKey] = []
   /// What was agreed on at first.
   private(set) var agreed: [PeerKey: AgreedMedia] = [:]
@@ -114,6 +116,9 @@ final class StateRun {
     case .add(let key, _, let media):
       added.append(key)
       agreed[key] = media
+    case .lost(let peer, let id, _, _):
+      let closed = commands.contains { if case .close(peer) = $0 { true } else { false } }
+      lost.append((peer, id, closed))
     case .post(let command): commands.append(command)
     case .release(let key):
       released.append(key)

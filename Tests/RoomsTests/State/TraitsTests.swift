@@ -64,4 +64,52 @@ struct TraitsTests {
       #expect(sizes(media) == [PictureSize()], "of another name")
     }
   }
+
+  private func resized(_ run: StateRun, _ key: TrackKey) -> [[PictureSize]] {
+    run.commands.compactMap { if case .resize(key, let sizes) = $0 { sizes } else { nil } }
+  }
+
+  @Test func `sizes that change behind the offer are passed on, of a track of one's own alone`() throws {
+    let run = StateRun()
+    let (ada, bob) = (try run.join("ada"), try run.join("bob"))
+    _ = try ada.offer([.audio, .video])
+    _ = try bob.offer([.video])
+    let own = try #require(ada.transport()?.published)
+    let camera = try #require(own.first { $0.info.kind == .video })
+    let sound = try #require(own.first { $0.info.kind == .audio })
+    func say(_ track: TrackID, _ layers: [OfferedLayer]) -> RequestError? {
+      if case .refused(let error) = ada.ask(.resize(track.text, layers, on: .first)) { error } else { nil }
+    }
+    let size = PictureSize(width: 640, height: 360)
+    let layers = [OfferedLayer(rid: nil, picture: size)]
+    #expect(say(camera.info.id, layers) == nil)
+    #expect(resized(run, camera.key) == [[size]])
+    // Encodings that it doesn't have, none, and sound have no size.
+    #expect(say(camera.info.id, [OfferedLayer(rid: "f", picture: size)]) == nil)
+    #expect(say(camera.info.id, []) == nil && say(sound.info.id, layers) == nil)
+    #expect(say(bob.tracks[0].id, layers) == .unknownTrack)
+    permit(run, false)
+    #expect(say(camera.info.id, layers) == .unknownTrack)
+    #expect(run.commands.count { if case .resize = $0 { true } else { false } } == 1)
+  }
+
+  @Test func `sizes are said no more often than other requests`() throws {
+    let run = StateRun()
+    let ada = try run.join("ada")
+    _ = try ada.offer([.video])
+    let track = ada.tracks[0].id.text
+    let layers = [OfferedLayer(rid: nil, picture: PictureSize(width: 640, height: 360))]
+    var said = 0
+    while said < 1_000, case .done = ada.ask(.resize(track, layers, on: .first)) { said += 1 }
+    #expect((80...100).contains(said), "\(said) at once")
+    guard case .refused(.tooOften) = ada.ask(.resize(track, layers, on: .first)) else {
+      Issue.record("it is charged")
+      return
+    }
+    // A stranger's guesses are charged as well.
+    guard case .refused(.tooOften) = ada.ask(.resize("TR_x", layers, on: .first)) else {
+      Issue.record("what is refused is charged")
+      return
+    }
+  }
 }

@@ -1,0 +1,68 @@
+/// What a request about calls is to cost who asks, as docs/bounds.md has it; in bytes.
+struct CallPrice {
+  /// Of each request, beside its body.
+  static let request = 4_096
+  /// For each person that is named to be rung, and for each event or call that a list may have.
+  static let item = 1_024
+  /// For each device, block, person or delivery, and each call that is looked at for a page of those with another person.
+  static let shortItem = 128
+  static let mostLookedAt = 1_000
+  /// For each entry of the log of keys that an answer may have.
+  static let keyEntry = 512
+  /// What is known only with an answer is charged up to that.
+  static let mostBehindAnswer = 1_048_576
+
+  var items = 0
+  var shortItems = 0
+  var keyEntries = 0
+  /// What the answer has beyond its items is paid for byte for byte.
+  var isPaidBehind = false
+  /// It copies what has a size of its own, which is paid for as well.
+  var copies = false
+  /// It is another door's.
+  var isFree = false
+
+  /// What is charged.
+  /// - Parameters:
+  ///   - body: bytes of the request's.
+  ///   - answer: bytes of the answer's body; nil: it was refused.
+  ///   - isRepeated: it is answered as it was before, and nothing else is done.
+  func bounds(body: Int, answer: Int?, isRepeated: Bool = false) -> ClosedRange<Int> {
+    guard !isFree else { return 0...0 }
+    let base = Self.request + body
+    guard !isRepeated else { return base...base }
+    let listed = items * Self.item
+    var due = base + listed + shortItems * Self.shortItem + keyEntries * Self.keyEntry
+    if isPaidBehind, let answer { due += min(max(0, answer - listed), Self.mostBehindAnswer) }
+    return due...(copies ? due + Self.mostBehindAnswer : due)
+  }
+}
+
+/// What one person may spend: so much a second, and so much at once.
+struct CallBudget {
+  static let rate = 524_288.0
+  static let burst = 2_097_152.0
+  /// Of each charge, beside what is charged.
+  static let charge = 512.0
+  /// Charges are rounded, each by less than a byte.
+  private static let slack = 64.0
+
+  private var left = Self.burst
+  private var at: Int64
+
+  /// - Parameter now: nanoseconds.
+  init(now: Int64) { at = now }
+
+  /// Somebody was to pay so much.
+  /// - Returns: what is wrong.
+  mutating func note(_ bytes: Int, isPaid: Bool, now: Int64) -> String? {
+    left = min(Self.burst, left + Double(now - at) / 1e9 * Self.rate)
+    at = now
+    let amount = min(Self.charge + Double(bytes), Self.burst)
+    guard isPaid else {
+      return left > amount + Self.slack ? "\(bytes) bytes are refused, though \(Int(left)) are left" : nil
+    }
+    left -= amount
+    return left < -Self.slack ? "\(bytes) bytes are done for one who has none left" : nil
+  }
+}
