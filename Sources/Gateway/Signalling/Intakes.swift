@@ -9,7 +9,7 @@ package final class Intakes: Sendable {
     let identity: ExactName
   }
 
-  /// What somebody was to pay for something that is refused where there isn't enough.
+  /// A charge that is refused where the allowance is too small.
   package struct Charge: Sendable {
     package let room: String
     package let identity: String

@@ -22,7 +22,7 @@ extension CallConference {
     if let errand = errand(of: member, in: call) { run(errand, by: member) }
   }
 
-  /// The newest call that somebody is in, and who is: few have one to share anything in.
+  /// The newest call with active participants, and who they are. Most calls have none, and nothing can be shared in them.
   private func underWay() -> (call: String, inside: [CallMember])? {
     for call in order.reversed() {
       let inside = people.filter { ledger.calls[call]?.active.contains($0.name) == true }
@@ -82,7 +82,7 @@ extension CallConference {
     }
   }
 
-  /// What doesn't change for whom there is such a call.
+  /// Requests that leave it as it is who may know of the call.
   private func common(_ member: CallMember, _ call: String) -> CallErrand? {
     switch below(8) {
     case 0..<3: join(member, call)
@@ -146,7 +146,7 @@ extension CallConference {
     return errand
   }
 
-  /// A call has let somebody in.
+  /// A person has joined a call.
   private func note(_ entry: CallEntryView, to member: CallMember) {
     if let fault = ledger.claim(entry.session, for: member.name) { violation(fault) }
     if let token = entry.token { note(token: token, of: entry.call.id, device: entry.device, to: member) }

@@ -149,7 +149,7 @@ extension CallConference {
     for view in views { judge(view, given: ask.bearer.identity) }
   }
 
-  /// A call as somebody is shown it.
+  /// A call, as it is shown to one person.
   func judge(_ view: CallView, given person: String) {
     if let fault = view.fault { violation("\(person) is shown that \(fault)") }
     guard let call = ledger.calls[view.id] else { return }

@@ -70,7 +70,7 @@ extension CallConference {
     return errand
   }
 
-  /// One who runs the call's room takes somebody out of it.
+  /// An administrator of the call's room removes a person from it.
   func remove(from call: String) -> CallErrand? {
     let known = people.filter { !$0.isStranger }.map(\.name)
     let person = one(of: known)
@@ -88,7 +88,7 @@ extension CallConference {
 
   // MARK: - Media
 
-  /// Media of somebody in the call stands, or is gone.
+  /// The media of a person in the call connects, or is lost.
   func sayMedia(in call: String) {
     guard let known = ledger.calls[call], !known.active.isEmpty else { return }
     let words: [MediaPresence] = [.connected, .connected, .connected, .gone, .lost]

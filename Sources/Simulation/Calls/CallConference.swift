@@ -25,14 +25,14 @@ final class CallConference {
   var random: RandomSource
   var ledger = CallLedger()
   var rings = RingLedger()
-  /// Of whom it is known that they have paid for something.
+  /// People who are known to have been charged.
   var budgets: [String: CallBudget] = [:]
   var people: [CallMember] = []
   /// Calls in the order in which they began.
   var order: [String] = []
   /// What comes once more, or comes late, and in which turn.
   var late: [(turn: Int, errand: CallErrand, bearer: CallBearer)] = []
-  /// The last head of the log of keys that somebody has seen.
+  /// The newest head of the key log that was answered.
   var head: CallHeadView?
   var digest = Digest()
   private(set) var turn = 0
@@ -158,7 +158,7 @@ final class CallConference {
     journal.trace(now, "calls: \(text)")
   }
 
-  /// What was given to somebody, for the digest.
+  /// Answers and events as people received them, for the digest.
   func keep(_ bytes: [UInt8], as status: Int) {
     answers += 1
     digest.add("\(status) " + String(decoding: bytes, as: UTF8.self), socket: answers, now: now)

@@ -1,4 +1,4 @@
-/// What is given to whom.
+/// Judges each text by its reader.
 extension CallLedger {
   /// What is wrong with a text.
   /// - Parameter reader: who was given it.

@@ -1,8 +1,8 @@
 /// A model of who may know what of calls, kept from what was asked and answered, and from how calls stand; never from what the server
 /// decides by.
 ///
-/// What people say has words that stand nowhere else, and ids are such words: so each text that somebody is given shows what it gives
-/// away. Turns number what happens: one who might have read a word since it was said may read it.
+/// Each thing that a person says contains a word that occurs nowhere else, as ids do: a text that a person receives shows by its words
+/// what it gives away. Turns number what happens: one who might have read a word since it was said may read it.
 struct CallLedger {
   enum Reader: Hashable {
     /// By that device; nil: it isn't known by which.

@@ -69,6 +69,7 @@ final class CallServer {
   }
 
   private static func makeFolder() throws -> String {
+    // `mkdtemp` puts its own letters in the place of these.
     var template = Array("/tmp/roost-calls-XXXXXX".utf8CString)
     let made = template.withUnsafeMutableBufferPointer { buffer -> String? in
       guard let base = buffer.baseAddress, let path = mkdtemp(base) else { return nil }
