@@ -7,7 +7,7 @@ SIMULATION_SEEDS ?= 60
 # Seeds of the clock's judge the code at its full figures, `make accept`; a gate's verdict depends on the commit alone.
 SIMULATION_NEW ?= 0
 # Meetings of thirty.
-SIMULATION_MEETINGS ?= 0
+SIMULATION_MEETINGS ?= 1
 FUZZ_SECONDS ?= 60
 # No product that is built from here has planted mistakes, whatever the shell exports; `scripts/mutants` builds its own.
 unexport ROOST_DEFECTS ROOST_DEFECT

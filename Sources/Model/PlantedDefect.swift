@@ -632,6 +632,8 @@
     case stopUncalled = "stop-uncalled"
     /// A viewer that asks for more waits for what failed before it asked.
     case largerTileWaits = "larger-tile-waits"
+    /// A slot that goes on to a track that its subscriber turned off shows it until the next allocation.
+    case offBeginsShown = "off-begins-shown"
     /// Of an encoding that doesn't come key frames are asked for, again and again.
     case keyFramesOfSilent = "key-frames-of-silent"
     /// A size that a client said is no layer's.

@@ -80,7 +80,10 @@ struct SharedSessionPropertyTests {
       _ = try await test.desk.startSession(session, in: call, experience: "story", by: TestDesk.caller("ada"))
       var clients = names.map { Client(person: PersonID($0)) }
       var (delivered, sent) = (0, 0)
-      for step in 0..<600 {
+      // Some draws keep most people out of the session for long: such a run takes more steps, so that each has enough events.
+      var step = 0
+      while step < 600 || sent < 150 && step < 6_000 {
+        defer { step += 1 }
         let place = draw.below(names.count)
         let (name, caller) = (names[place], TestDesk.caller(names[place]))
         do throws(CallProblem) {
@@ -153,7 +156,7 @@ struct SharedSessionPropertyTests {
         #expect(Set(ids).count == ids.count, "seed \(seed), \(client.person.text)")
       }
       print("figure: sessions, clients, \(kind.rawValue): \(last) events of \(sent) sent")
-      #expect(last > 100)
+      #expect(last > 100, "seed \(seed)")
     }
   }
 }

@@ -140,7 +140,13 @@ extension MediaSession {
       slots.pointer(slot).pointee.crossing = nil
       slots.pointer(slot).pointee.cuts = StreamCuts()
     }
-    return slots.pointer(slot).pointee.forwarder.setSource(track, clock: clock)
+    let needsKeyFrame = slots.pointer(slot).pointee.forwarder.setSource(track, clock: clock)
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.offBeginsShown) { return needsKeyFrame }
+    #endif
+    // Until the next allocation a new source would flow, though it is turned off.
+    guard needsKeyFrame, slots.pointer(slot).pointee.picture.quality == .off else { return needsKeyFrame }
+    return setPaused(slot: slot, true)
   }
 
   public func source(ofSlot slot: Int) -> TrackKey? { slots.pointer(slot).pointee.forwarder.source }

@@ -49,12 +49,13 @@ extension RoomState {
   mutating func assign(_ place: TransportPlace, announces: Bool) {
     guard let key = self[place].peer else { return }
     let changed = self[place].slots.takeChanges()
+    // First how the new track is shown: of one that is turned off no packet leaves.
+    for (slot, picture) in self[place].slots.takePictures() {
+      emit(.post(.prefer(key, slot: slot, picture)))
+    }
     for slot in changed {
       let source = slot.track.flatMap { self[place].slots.key(of: $0) }
       emit(.post(.assign(key, slot: slot.index, source)))
-    }
-    for (slot, picture) in self[place].slots.takePictures() {
-      emit(.post(.prefer(key, slot: slot, picture)))
     }
     guard announces, !changed.isEmpty else { return }
     notify(place, .slots(changed.map { SlotAssignment(mid: $0.mid, track: $0.track) }))

@@ -37,13 +37,14 @@ extension Conference {
     }
     if books.plan.isMeeting {
       configuration.talksInTurns = true
-      configuration.audioReceivers = LayerPlan.soundSlots
+      configuration.audioReceivers = books.plan.publishers.count - 1
       configuration.videoReceivers = books.plan.publishers.count - 1
     }
     keepSlots(join(configuration, room: 0, up: .good, down: .good), books)
   }
 
-  /// In a meeting there are more people than slots, which go to those who speak.
+  /// In a meeting there are more people than slots, which go to those who speak. They are pairs of sound and picture, as roost.js
+  /// offers them.
   private func keepSlots(_ participant: Participant?, _ books: LayerBooks) {
     guard books.plan.isMeeting else { return }
     participant?.offering.keepsFewSlots = true
@@ -60,7 +61,7 @@ extension Conference {
     configuration.publishesAudio = viewer.speaks
     configuration.talksInTurns = viewer.speaks
     configuration.publishesVideo = false
-    configuration.audioReceivers = viewer.soundSlots ?? books.plan.publishers.count
+    configuration.audioReceivers = books.plan.publishers.count
     configuration.videoReceivers = books.plan.publishers.count
     configuration.dialect = viewer.dialect
     var lossless = viewer

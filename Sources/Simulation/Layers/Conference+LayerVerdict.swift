@@ -10,7 +10,7 @@ extension Conference {
     for (index, planned) in books.plan.viewers.enumerated() {
       let number = books.plan.publishers.count + index
       guard participants.indices.contains(number), let path = books.paths[number] else { continue }
-      auditBudget(number, path, until: end)
+      auditBudget(number, path, isMeeting: books.plan.isMeeting, until: end)
       auditPadding(number, path, until: end)
       if books.plan.isMeeting {
         auditMeeting(participants[number], planned, path, books, until: end)
@@ -41,8 +41,11 @@ extension Conference {
 
   /// What a key frame of the largest picture, and its repair, may have on top of the rate.
   private static let burst = 20_000.0
+  /// Where in a meeting several pictures begin at once, and a path that loses packets has them repaired: so many times the rate, which is
+  /// counted, and over all seeds together there is a bound (`Mechanism.bound`).
+  private static let mostInMeeting = 1.3
 
-  private func auditBudget(_ viewer: Int, _ path: PathRecord, until end: Instant) {
+  private func auditBudget(_ viewer: Int, _ path: PathRecord, isMeeting: Bool, until end: Instant) {
     for span in path.spans(until: end) {
       let begin = span.from + settling(participants[viewer], at: span.rate)
       let first = Int(begin.nanoseconds / PathRecord.tenth) + 1
@@ -51,10 +54,12 @@ extension Conference {
         journal.count(.budgetJudged)
         let bytes = Double(path.sum(start, 20, \.bytes))
         guard bytes > Double(span.rate) * 1.1 * 2 / 8 + Self.burst else { continue }
-        journal.violation(
-          now,
+        let text =
           "\(Int(bytes * 4 / 1_000)) kbit/s go to \(viewer) for 2 s from \(start * 100) ms, over \(span.rate / 1_000)"
-        )
+        journal.count(.budgetOver)
+        journal.trace(now, text)
+        guard !isMeeting || bytes > Double(span.rate) * Self.mostInMeeting * 2 / 8 else { continue }
+        journal.violation(now, text)
       }
     }
   }

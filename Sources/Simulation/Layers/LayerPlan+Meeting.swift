@@ -27,9 +27,6 @@ extension LayerPlan {
     MeetingPath(rate: 20_000_000, loss: 0, delay: 15_000_000, queue: 100_000_000, isPhone: false),
   ]
 
-  /// How many are heard at once.
-  static let soundSlots = 3
-  private static let phoneSoundSlots = 2
   private static let mostPublishers = 4
 
   /// - Parameter people: 4 or more, of whom a quarter publish a picture, two at least and four at most.
@@ -70,7 +67,6 @@ extension LayerPlan {
       viewsEvery: 6_000_000_000...12_000_000_000, dialect: dialect)
     viewer.loss = path.loss
     viewer.speaks = true
-    viewer.soundSlots = path.isPhone ? phoneSoundSlots : soundSlots
     viewer.isPhone = path.isPhone
     return viewer
   }

@@ -23,8 +23,6 @@ struct LayerPlan {
     var loss = 0.0
     /// It is heard by the others.
     var speaks = false
-    /// How many of the others it hears at once; nil: as many as there are publishers.
-    var soundSlots: Int?
     /// Its tiles are small.
     var isPhone = false
   }

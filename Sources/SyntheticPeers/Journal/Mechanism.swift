@@ -185,6 +185,8 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case pictureDecoded
   /// Windows of two seconds were held against the path's rate; what was shown, against the best that it carries.
   case budgetJudged
+  /// In a meeting, where pictures change places and views change: a window above the path's rate.
+  case budgetOver
   case choiceJudged
   /// The second was less than the best; and more switches in a minute than are wanted.
   case choiceBelowBest
@@ -280,7 +282,7 @@ extension Mechanism {
   public var isShortcoming: Bool {
     switch self {
     case .choiceBelowBest, .switchesOver, .encodingLate, .encodingStaysOn, .pictureFroze, .soundLost,
-      .soundWaited, .stoodStill, .pictureLacking, .tileFroze:
+      .soundWaited, .stoodStill, .pictureLacking, .tileFroze, .budgetOver:
       true
     default: false
     }
@@ -297,8 +299,9 @@ extension Mechanism {
     // Three standard deviations of chance are in it.
     case .soundLost: (part: 0.02, judged: .soundJudged, least: 300)
     // The 95th percentile of a path's queue stays below 100 ms, and what is above comes in bursts.
-    case .soundWaited: (part: 0.1, judged: .soundJudged, least: 300)
+    case .soundWaited: (part: 0.03, judged: .soundJudged, least: 300)
     case .stoodStill: (part: 0.01, judged: .stillJudged, least: 300)
+    case .budgetOver: (part: 0.002, judged: .budgetJudged, least: 1_000)
     case .pictureLacking: (part: 0.05, judged: .movingJudged, least: 100)
     case .tileFroze: (part: 0.02, judged: .movingJudged, least: 100)
     default: nil
