@@ -345,7 +345,7 @@ export interface Admit {
   id?: RequestID;
   /** Its id. */
   waiting: string;
-  /** False refuses it, which removes its identity. */
+  /** False refuses it, which removes its identity unless that is in by another session. */
   allowed?: boolean;
 }
 

@@ -620,6 +620,8 @@
     case historyForAll = "history-for-all"
     /// What a removed identity has said is kept.
     case historyOfRemoved = "history-of-removed"
+    /// A room keeps its messages, however much all rooms together do.
+    case historyOfAll = "history-of-all"
     /// An invitation allows what who makes it may not do.
     case invitedToMore = "invited-to-more"
     /// All who have a link open it as often as they like.

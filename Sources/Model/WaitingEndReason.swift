@@ -2,7 +2,7 @@
 public enum WaitingEndReason: String, Sendable, CaseIterable {
   /// It is in: `participant.joined` follows.
   case admitted
-  /// A host has refused it, which removes its identity.
+  /// A host has refused it, which removes its identity, or the invitation by which it came holds no more.
   case removed
   /// It was waited for as long as sessions wait.
   case timedOut
@@ -12,6 +12,6 @@ public enum WaitingEndReason: String, Sendable, CaseIterable {
   case duplicateIdentity
   case roomClosed
   case serverShutdown
-  /// It was to come in, and there was no place for it.
+  /// It was to come in, and there was no place for it, or a host has refused it alone, because its identity is in by another session.
   case refused
 }

@@ -149,9 +149,7 @@ struct DirectoryState<Handle: Sendable>: Sendable {
     guard !isDraining else { throw .draining }
     let name = ExactName(name)
     let replaced = rooms[name]?.attendance.sessions(of: identity) == 1 ? 1 : 0
-    guard sessions - replaced < limits.participants, waiting < limits.participants else {
-      throw .full(limit: limits.participants)
-    }
+    guard sessions - replaced < limits.participants else { throw .full(limit: limits.participants) }
     if rooms[name] == nil {
       guard limits.makesRooms else { throw .noRoom }
       guard count < limits.rooms else { throw .full(limit: limits.rooms) }
@@ -214,8 +212,15 @@ struct DirectoryState<Handle: Sendable>: Sendable {
   // MARK: - Who waits
 
   /// One that `begin` gave a place waits to be let in, and gives it back.
+  /// - Parameter replacing: an earlier one of its identity waits no longer then.
   /// - Returns: whether all rooms are empty.
-  mutating func wait(_ identity: String, in name: String, number: UInt64) -> Bool {
+  /// - Throws: `full`: as many wait as there may be participants, which takes nothing from who needn't wait; its place is its own still.
+  mutating func wait(
+    _ identity: String, in name: String, number: UInt64, replacing: Bool = false
+  ) throws(JoinError) -> Bool {
+    guard waiting - (replacing ? 1 : 0) < limits.participants else {
+      throw .full(limit: limits.participants)
+    }
     sessions -= 1
     waiting += 1
     let name = ExactName(name)

@@ -12,6 +12,8 @@ public enum JoinError: Error, Equatable, Sendable {
   case noRoom
   /// The identity was removed from the room, and the token is not known to be of after that.
   case removed
+  /// The invitation that has given out its token holds no more.
+  case revoked
   /// The token's metadata and attributes are more than the room has place for.
   case tooLarge(StateExcess)
   /// The identity has come and gone, or asked, too often in this room.

@@ -63,11 +63,15 @@ public final class ParticipantSession: Sendable {
     try await ask(.hand(isRaised, of: other)).done()
   }
 
-  /// As a host it lets one in that waits, or refuses it, which removes its identity.
+  /// As a host it lets one in that waits, or refuses it, which outlives a crash once it is `stored`.
   /// - Parameter waiting: its id.
   public func admit(_ waiting: String, _ isAllowed: Bool) async throws(RequestError) {
     try await ask(.admit(waiting, isAllowed)).done()
   }
+
+  /// Returns once all that the room has done by now is stored.
+  /// - Throws: `notStored`.
+  public func stored() async throws(RequestError) { try await room.stored() }
 
   /// Sends a message to all others.
   /// - Parameter destinations: identities; nil: all. Who isn't there gets nothing.

@@ -18,6 +18,8 @@ public enum RequestError: Error, Equatable, Sendable, CustomStringConvertible {
   case unknownParticipant
   /// Who was to be let in can't come in.
   case joining(JoinError)
+  /// It is done, and is to be written down, which could not be done in time: a crash may undo it.
+  case notStored
   /// The session ended meanwhile.
   case gone
 
@@ -33,6 +35,7 @@ public enum RequestError: Error, Equatable, Sendable, CustomStringConvertible {
     case .stateTooLarge(let excess): excess.description
     case .unknownParticipant: "no such participant, or none that waits"
     case .joining: "it can't come in"
+    case .notStored: "it is done, but could not be stored yet; a crash of the server may undo it"
     case .gone: "the session is over; join again"
     }
   }

@@ -25,6 +25,14 @@ public struct RoomAdministration: Sendable {
     if case .administrationRefused(let error) = await room.ask(.administration(request)) { throw error }
   }
 
+  /// Refuses an identity that waits, and no session that is in.
+  /// - Parameter id: of its session; nil: whichever waits.
+  /// - Throws: `unknownParticipant`.
+  public func refuse(_ identity: String, _ id: String?) async throws(AdministrationError) {
+    let request = AdministrationRequest.refuse(identity, id.map { WaitingID(known: $0) })
+    if case .administrationRefused(let error) = await room.ask(.administration(request)) { throw error }
+  }
+
   /// In the order of their identities' bytes.
   /// - Parameter after: only those behind this one.
   public func participants(after: String?, limit: Int) async -> [ParticipantSnapshot] {

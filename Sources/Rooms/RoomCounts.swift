@@ -16,7 +16,7 @@ public struct RoomCounts: Sendable {
   public var refusedFull: UInt64 = 0
   /// Refused because there is no such room, and none is made by who comes.
   public var refusedNoRoom: UInt64 = 0
-  /// Refused because the identity was removed after its token was issued.
+  /// Refused because the identity was removed after its token was issued, or the invitation that gave it out holds no more.
   public var refusedRemoved: UInt64 = 0
   /// Refused because of more metadata and attributes than the room has place for.
   public var refusedTooLarge: UInt64 = 0
@@ -28,6 +28,11 @@ public struct RoomCounts: Sendable {
   public var refusedLocked: UInt64 = 0
   /// Refused because no host has let them in: by a door that can't wait for that, or in the time for which sessions wait.
   public var refusedNotAdmitted: UInt64 = 0
+
+  /// Bytes of the messages that rooms keep for those who come later.
+  public var keptMessageBytes = 0
+  /// Those that a room forgot because all rooms together keep as many as they may.
+  public var messagesForgotten: UInt64 = 0
 
   /// From the moment that a participant is let in until the media of its first transport is connected. Nanoseconds.
   public var joining = Histogram.durations
@@ -41,7 +46,7 @@ public struct RoomCounts: Sendable {
     case .elsewhere: refusedElsewhere &+= 1
     case .full: refusedFull &+= 1
     case .noRoom: refusedNoRoom &+= 1
-    case .removed: refusedRemoved &+= 1
+    case .removed, .revoked: refusedRemoved &+= 1
     case .tooLarge: refusedTooLarge &+= 1
     case .tooOften: refusedTooOften &+= 1
     case .locked: refusedLocked &+= 1

@@ -41,5 +41,11 @@ extension RoomDirectory {
     await registry.waitUntilEmpty()
   }
 
-  public var counts: RoomCounts { registry.withRooms { $0.counts } }
+  public var counts: RoomCounts {
+    var counts = registry.withRooms { $0.counts }
+    let kept = registry.histories.counts
+    counts.keptMessageBytes = kept.bytes
+    counts.messagesForgotten = kept.forgotten
+    return counts
+  }
 }

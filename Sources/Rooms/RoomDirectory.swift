@@ -171,15 +171,17 @@ public final class RoomDirectory: Sendable {
   ///   - role: of the transport that it has from the beginning; nil: it opens them itself.
   ///   - isAttended: the front door reads notices until it says `absent`; else the session has no socket whose end would
   ///     end it, and goes with its last transport, with its media, or as it leaves.
+  ///   - invitation: the id of the one that has given out the token; nil: none has.
   public func join(
     room name: String, identity: String, name display: String?, metadata: String? = nil,
     attributes: [String: String] = [:], grants: Grants, issued: Int? = nil, device: String? = nil,
     opening role: TransportRole? = .both,
-    isAttended: Bool = true, isAdmitted: Bool = false
+    isAttended: Bool = true, isAdmitted: Bool = false, invitation: String? = nil
   ) async throws(JoinError) -> ParticipantSession {
     let newcomer = Newcomer(
       identity: identity, name: display, metadata: metadata, attributes: attributes, grants: grants,
-      issued: issued, opens: role, isAttended: isAttended, isAdmitted: isAdmitted)
+      issued: issued, opens: role, isAttended: isAttended, isAdmitted: isAdmitted,
+      invitation: invitation.map { InvitationID(known: $0) })
     guard case .joined(let session) = try await enter(newcomer, room: name, device: device) else {
       throw noteRefusal(.admissionRequired)
     }
@@ -193,11 +195,12 @@ public final class RoomDirectory: Sendable {
   public func enter(
     room name: String, identity: String, name display: String?, metadata: String? = nil,
     attributes: [String: String] = [:], grants: Grants, issued: Int? = nil, device: String? = nil,
-    opening role: TransportRole? = .both, isAdmitted: Bool, patience: Duration
+    opening role: TransportRole? = .both, isAdmitted: Bool, patience: Duration, invitation: String? = nil
   ) async throws(JoinError) -> RoomEntry {
     let newcomer = Newcomer(
       identity: identity, name: display, metadata: metadata, attributes: attributes, grants: grants,
-      issued: issued, opens: role, isAdmitted: isAdmitted, patience: patience)
+      issued: issued, opens: role, isAdmitted: isAdmitted, patience: patience,
+      invitation: invitation.map { InvitationID(known: $0) })
     return try await enter(newcomer, room: name, device: device)
   }
 
@@ -208,7 +211,7 @@ public final class RoomDirectory: Sendable {
     let (identity, grants) = (newcomer.identity, newcomer.grants)
     let stay = try await admit(identity, device: device, to: name, grants: grants)
     newcomer.stay = stay
-    if registry.forbidsInside(identity, in: name, issued: newcomer.issued) { throw refuse(.removed) }
+    if let refused = registry.refusal(of: newcomer, in: name) { throw refuse(refused) }
     let room = try registry.withRooms { rooms throws(JoinError) in
       do throws(JoinError) {
         return try rooms.begin(identity, in: name) { make(name, terms.defaults, number: $0) }

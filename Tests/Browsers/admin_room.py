@@ -1,4 +1,4 @@
-"""/admin: what is done to a room: permissions, mute all, lock, who waits, close; by pointer and by keyboard, and what those in it see of it."""
+"""/admin: what is done to a room: permissions, mute all, lock, who waits, links for guests, close; by pointer and by keyboard, and what those in it see of it."""
 
 import asyncio
 
@@ -87,7 +87,7 @@ async def _lock(report, options, server, room, admin, browser):
 
 
 async def _waiting(report, options, server, room, admin, other, browser):
-    """Two who wait: one let in by keyboard, one refused by pointer."""
+    """Two who wait: one let in by keyboard, one refused by pointer, as another session of the first is, which itself stays."""
     rest.change(server, options.roost, room, admission=True)
     people = []
     for name in ("Eve", "Mallory"):
@@ -102,14 +102,50 @@ async def _waiting(report, options, server, room, admin, other, browser):
     await admin.tab.press("Enter")
     await eve.until(IN_CALL)
     await admin.until(f"{WAITERS}.join() === 'Mallory' && document.activeElement.id === 'room-title'")
+    twin = await Person.arrive(other, server, room, "Eve", identity="eve", publish=0)
+    people.append(twin)
+    await twin.click("join-button")
+    await admin.until(f"{WAITERS}.sort().join() === 'Eve,Mallory'")
+    await _point(admin, button % ("Eve", "refuse"))
+    await twin.until("document.body.dataset.view === 'lobby'")
+    await admin.until(f"{WAITERS}.join() === 'Mallory'")
+    stays = await eve.tab.evaluate(f"return {IN_CALL}")
     await _point(admin, button % ("Mallory", "refuse"))
     await mallory.until("document.body.dataset.view === 'lobby'")
     said = await mallory.until(NOTICE)
     await admin.until(f"document.getElementById('waiting').hidden && !!({row_of('Eve')})")
     for person in people:
         await person.leave()
-    return report.row(f"/admin, {browser}: who waits, one let in by keyboard, one refused by pointer", "both by name; in; out, and said there",
-                      f"{waiters}, {label}, “{said}”", waiters == ["Eve", "Mallory"] and label == "Admit Eve" and "A host" in said)
+    return report.row(f"/admin, {browser}: who waits, one let in by keyboard, one refused by pointer", "both by name; in, and stays; out, and said there",
+                      f"{waiters}, {label}, {stays}, “{said}”",
+                      waiters == ["Eve", "Mallory"] and label == "Admit Eve" and stays and "A host" in said)
+
+
+async def _links(report, options, server, room, admin, browser):
+    """Two links: one stopped by keyboard, the other by pointer; each is asked about first."""
+    for uses in (3, 5):
+        rest.invite(server, options.roost, room, ttl=3600, uses=uses)
+    texts = "[...document.querySelectorAll('#invitations > li p')].map((each) => each.textContent)"
+    await admin.tab.evaluate("document.getElementById('room-title').focus()")
+    await admin.tab_to(lambda: "document.activeElement === document.querySelector('#links summary')")
+    await admin.tab.press("Enter")
+    rows = await admin.until(f"({texts}).length === 2 && {texts}")
+    await admin.tab_to(lambda: "document.activeElement.matches('#invitations button')")
+    await admin.tab.press("Enter")
+    await admin.until("document.getElementById('question').open")
+    await admin.tab_to("question-yes")
+    await admin.tab.press("Enter")
+    await admin.until(f"({texts}).length === 1 && {SAID}.includes('The link lets no one in now')")
+    await _point(admin, "document.querySelector('#invitations button')")
+    await admin.until("document.getElementById('question').open")
+    await _point(admin, "document.getElementById('question-yes')")
+    none = await admin.until("((none) => !none.hidden && none.textContent)(document.getElementById('no-invitations'))")
+    left = rest.invitations(server, options.roost, room)
+    await admin.tab.evaluate("document.getElementById('links').open = false")
+    return report.row(f"/admin, {browser}: links for guests, one stopped by keyboard, one by pointer", "both shown; then none",
+                      f"{' / '.join(rows)}; “{none}”, {len(left)} left",
+                      sorted(each.split(" · ")[1] for each in rows) == ["opened 0 of 3 times", "opened 0 of 5 times"]
+                      and "No link" in none and not left)
 
 
 async def _close(report, room, admin, ada, browser):
@@ -141,6 +177,7 @@ async def _run(report, options, server, browser, other):
     holds &= await _permissions(report, options, server, room, admin, bob, name)
     holds &= await _lock(report, options, server, room, admin, name)
     holds &= await _waiting(report, options, server, room, admin, other, name)
+    holds &= await _links(report, options, server, room, admin, name)
     holds &= await _close(report, room, admin, ada, name)
     for person in (ada, bob, admin):
         await person.leave()

@@ -1,10 +1,12 @@
 """axe-core, the script of the package from PyPI, on every screen of the pages: it finds no violation, wide in light colours, and narrow in dark
-ones. What it looks at is the same in each browser. The screen for those without an invitation is looked at by page_invitation."""
+ones, in German, and written from right to left. What it looks at is the same in each browser. The screen for those without an invitation is
+looked at by page_invitation."""
 
 import json
 import pathlib
 
 from harness import rest
+from harness.administration import administer, row_of
 from harness.guests import guests
 from harness.person import IN_CALL, Person, new_tab
 
@@ -17,6 +19,7 @@ const { violations } = await axe.run(document, { resultTypes: ["violations"] });
 return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id} at ${target.flat().join(" ")}`));
 """
 WHOLE = "document.body.hasAttribute('data-complete')"
+WIDE = (1280, 800)
 
 
 def _axe():
@@ -73,6 +76,14 @@ async def _lobby(look, options, server, browser):
     await look.at(host, "the lobby with an invitation")
     await host.click("join-button")
     await host.until(f"{IN_CALL} && {WHOLE}")
+    await host.until("document.getElementById('invite-make')?.checkVisibility()")
+    await look.at(host, "the card by which a host makes a link")
+    await host.tab.resize(*WIDE)
+    await host.click("invite-make")
+    await host.until("document.getElementById('invite-link').value && document.getElementById('invite-stop').checkVisibility()")
+    await look.at(host, "the card with a link that was made")
+    await host.tab.resize(*WIDE)
+    await _acts(look, server, browser, host, room)
     rest.change(server, options.roost, room, admission=True)
     eve = await Person.arrive(browser, server, room, "Eve")
     await eve.click("join-button")
@@ -82,6 +93,76 @@ async def _lobby(look, options, server, browser):
     await look.at(host, "a host with somebody at the door")
     for person in (eve, host):
         await person.leave()
+
+
+async def _acts(look, server, browser, host, room):
+    """What a host can do to somebody, and the question before the last of it."""
+    bob = await Person.join(browser, server, room, "Bob", publish=0)
+    await host.sees("Bob")
+    await host.tab.evaluate("document.getElementById('call').focus()")
+    await host.click("people-toggle")
+    await host.until("!!document.querySelector('#side-people .opener:not([hidden])')")
+    await host.tab_to(lambda: "document.activeElement.matches('.opener')")
+    await host.tab.press("Enter")
+    await host.until("!!document.querySelector('#side-people [data-act=remove]')")
+    await look.at(host, "people, with what a host can do to one")
+    await host.tab_to(lambda: "document.activeElement.dataset.act === 'remove'")
+    await host.tab.press("Enter")
+    await host.until("!!document.querySelector('dialog[open]')")
+    await look.at(host, "the question before one is removed")
+    await host.tab.press("Escape")
+    await host.until("!document.querySelector('dialog[open]')")
+    await host.tab.resize(*WIDE)
+    await host.click("side-close")
+    await bob.leave()
+    await host.sees_no("Bob")
+
+
+async def _two(look, server, browser):
+    """What there is where others send something: a screen that is shared, a reason, reactions."""
+    room = f"axe-two-{browser.name}"
+    bob = await Person.join(browser, server, room, "Bob", browser.SCREEN)
+    ada = await Person.join(browser, server, room, "Ada")
+    await ada.sees_picture("Bob")
+    await bob.click("screen")
+    await bob.sees("Your screen")
+    await ada.sees_picture("Bob: screen")
+    await look.at(bob, "one's own screen is shared")
+    await look.at(ada, "another's screen is shared")
+    bars = f"{ada.tile('Bob')}.querySelector('.quality')"
+    await ada.tab.resize(*WIDE)
+    await ada.until(f"{bars} && !{bars}.hidden")
+    await ada.tab.evaluate(f"{bars}.click()")
+    await ada.until("!document.getElementById('reasons').hidden && document.getElementById('reasons').innerText.includes('Bob')")
+    await look.at(ada, "why a picture is as it is")
+    await ada.tab.press("Escape")
+    await ada.tab.resize(*WIDE)
+    await ada.click("react")
+    await ada.until("!!document.querySelector('#react-menu:not([hidden])')")
+    await look.at(ada, "the menu of reactions")
+    await ada.tab.press("Escape")
+    for person in (bob, ada):
+        await person.leave()
+
+
+async def _languages(look, server, browser):
+    """In another language, and the other way round: as long and as clear, and labelled."""
+    for language in ("de", "x-rtl"):
+        room = f"axe-{language}-{browser.name}"
+        ada = await Person.arrive(browser, server, room, "Ada", lang=language)
+        await ada.until("document.getElementById('preview').videoWidth > 0")
+        await look.at(ada, f"the lobby, {language}")
+        await ada.tab.resize(*WIDE)
+        await ada.click("join-button")
+        await ada.until(f"{IN_CALL} && {WHOLE}")
+        async with guests(server, room, ["Bob", "Eve"]):
+            await ada.until("document.querySelectorAll('.tile').length === 3")
+            for toggle in ("people-toggle", "chat-toggle"):
+                await ada.tab.resize(*WIDE)
+                await ada.click(toggle)
+                await ada.until(f"document.getElementById('{toggle}').ariaExpanded === 'true'")
+                await look.at(ada, f"the panel of {toggle}, {language}")
+        await ada.leave()
 
 
 async def _call(look, server, browser):
@@ -102,6 +183,7 @@ async def _call(look, server, browser):
             await ada.click(toggle)
             await ada.until(f"document.getElementById('{toggle}').ariaExpanded === 'true'")
             await look.at(ada, f"the panel of {toggle}")
+            await ada.tab.resize(*WIDE)
             await ada.click(toggle)
         await ada.click("help-open")
         await ada.until("document.getElementById('help').open")
@@ -126,14 +208,44 @@ async def _administration(look, options, server, browser):
     await admin.tab.open(f"{server.ORIGIN}/admin#token={rest.token(options.roost, '--list', '--admin', '--create', '--room', '*')}")
     await admin.until("!document.getElementById('signed-in').hidden && document.querySelectorAll('#people > li').length > 0")
     await look.at(admin, "/admin, a room")
-    for person in (bob, admin):
-        await person.leave()
+    await admin.leave()
+    rest.invite(server, options.roost, room, ttl=3600)
+    for language in ("en", "de", "x-rtl"):
+        await _opened(look, options, server, browser, room, language)
+    await bob.leave()
+
+
+async def _opened(look, options, server, browser, room, language):
+    """All that can be opened of a room: charts, what one gets, links, events, a picture; and a question."""
+    admin = await administer(options, server, browser, room, lang=language)
+    row = row_of("Bob")
+    await admin.tab.evaluate("for (const each of document.querySelectorAll('#room details')) each.open = true;")
+    await admin.until("document.querySelectorAll('#events > li').length > 0 && document.querySelectorAll('#invitations > li').length === 1")
+    await admin.until(f"({row}).querySelectorAll('.closer svg').length === 3 && ({row}).querySelectorAll('.permissions input:enabled').length === 7")
+    look_at = f"({row}).querySelector('.look:not([hidden])')"
+    await admin.until(f"!!{look_at}")
+    await admin.tab.evaluate(f"{look_at}.click()")
+    # Of one track there is a picture every two seconds; another window may have had the last.
+    for _ in range(4):
+        if await admin.tab.evaluate("""return new Promise((done) => setTimeout(() =>
+          done(!!document.querySelector('.picture:not([hidden]) canvas')), 2500))"""):
+            break
+        await admin.tab.evaluate(f"{look_at}.click()")
+    await admin.until("!!document.querySelector('.picture:not([hidden]) canvas')")
+    await look.at(admin, f"/admin, a room with all open, {language}")
+    await admin.tab.evaluate("document.querySelector('#invitations button').click()")
+    await admin.until("document.getElementById('question').open")
+    await look.at(admin, f"/admin, a question, {language}")
+    await admin.tab.press("Escape")
+    await admin.leave()
 
 
 async def meet(report, options, server, chromium, _):
     look = Look()
     await _lobby(look, options, server, chromium)
     await _call(look, server, chromium)
+    await _two(look, server, chromium)
+    await _languages(look, server, chromium)
     holds = look.report(report, "page")
     look = Look()
     await _administration(look, options, server, chromium)

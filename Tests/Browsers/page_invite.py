@@ -1,5 +1,5 @@
 """The invitation card: there while one is alone; its link, copied, passed on and scanned, is the same; nothing but the server that makes a link
-for many learns of it. That with --lan it has the addresses of the network is looked at by page, which has such a server."""
+for many learns of it, and a host stops those that were made. That with --lan it has the addresses of the network is looked at by page, which has such a server."""
 
 import asyncio
 import json
@@ -134,6 +134,55 @@ async def _many(report, options, server, browser, other):
                               len(set(identities)) == 2 and not any(secret in each for each in addresses) and offered)
 
 
+async def _stopped(report, options, server, browser, other):
+    """A host who has loaded the page again still stops the links that it has made; who has come by one stays."""
+    room = f"stopped {browser.name}"
+    token = rest.token(options.roost, "--admin", "--room", room, "--identity", "host", "--name", "Hella")
+    host = Person(await new_tab(browser, DEVICE), "Hella")
+    await host.tab.resize(1280, 800)
+    await host.tab.open(f"{server.ORIGIN}/?{urllib.parse.urlencode({'room': room})}#token={token}")
+    await host.until("document.getElementById('name').readOnly")
+    await host.click("join-button")
+    await host.until(f"{IN_CALL} && {OPEN}")
+    await host.click("invite-make")
+    link = await host.until(LINK)
+
+    async def opens(name):
+        guest = Person(await new_tab(other), name)
+        await guest.tab.open(link)
+        await guest.until("document.getElementById('room').readOnly")
+        await guest.tab.evaluate(f"document.getElementById('name').value = {json.dumps(name)}")
+        await guest.click("join-button")
+        return guest
+
+    ann = await opens("Ann")
+    await ann.until(IN_CALL)
+    # The token is kept by the tab; the page that comes is another one.
+    await host.tab.evaluate("window.isOld = true")
+    await host.tab.open(f"{server.ORIGIN}/?{urllib.parse.urlencode({'room': room})}")
+    await host.until("!window.isOld && document.getElementById('name').readOnly")
+    await host.click("join-button")
+    await host.until(f"{IN_CALL} && 'complete' in document.body.dataset")
+    await host.sees("Ann")
+    await host.click("invite")
+    count = await host.until("((links) => links?.checkVisibility() && links.textContent)(document.getElementById('invite-links'))")
+    rest.invite(server, options.roost, room, ttl=3600)
+    # By keyboard, and what another host has made meanwhile with it.
+    await host.tab_to("invite-stop")
+    await host.tab.press("Enter")
+    await host.until("document.activeElement.id === 'invite-make' && !document.getElementById('invite-stop').checkVisibility()")
+    said = await host.tab.evaluate("return document.getElementById('status').textContent")
+    left = rest.invitations(server, options.roost, room)
+    ben = await opens("Ben")
+    refused = await ben.text("notice-text")
+    stays = await ann.tab.evaluate(f"return {IN_CALL}")
+    for person in (host, ann, ben):
+        await person.leave()
+    return report.row(f"page, {browser.name}: all links are stopped, after the page was loaded again", "found, stopped, no one more comes in",
+                      f"“{count}” “{said}” {len(left)} left, “{refused}”, the first is in: {stays}",
+                      count == "1 link lets others in." and "No link lets anyone in now" in said and not left and "Ask for" in refused and stays)
+
+
 async def _gone(report, server, browser):
     """An invitation that the server doesn't know."""
     eve = Person(await new_tab(browser), "Eve")
@@ -167,5 +216,6 @@ async def meet(report, options, server, chromium, firefox):
     holds = all(await asyncio.gather(*(_alone(report, server, *pair) for pair in pairs)))
     for browser, other in pairs:
         holds &= await _many(report, options, server, browser, other)
+        holds &= await _stopped(report, options, server, browser, other)
         holds &= await _gone(report, server, browser)
     return holds

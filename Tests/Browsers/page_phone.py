@@ -1,9 +1,10 @@
 """A call on a phone: the screen stays on, the camera turns, the system's own controls work, sound goes where one wants it, no word is cut off
-in either orientation, and the data saver brings sound and the picture of who speaks alone."""
+in either orientation or covered by what is said in passing, and the data saver brings sound and the picture of who speaks alone."""
 
 import asyncio
 import json
 
+from harness.guests import guests
 from harness.person import IN_CALL, Person
 from page_talk import VOICE
 
@@ -82,6 +83,32 @@ for (const element of document.querySelectorAll("body *")) {
 }
 return cut;
 """
+# What is said in passing, and where it stands once everything has its place.
+SAID = """
+const { hush, tell } = await import("/notices.js");
+hush();
+for (const words of ["Ben raised a hand", "Cleo joined", `Ben: ${"one word and another ".repeat(5)}`]) tell(words);
+"""
+# Names, and what can be pressed, beneath those lines; a panel counts as a whole.
+COVERED = """
+for (let round = 0; round < 3; round++) {
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  document.getAnimations().forEach((each) => each.finish());
+}
+const panels = ":is(.side, .invite-card, .menu)";
+const lines = [...document.querySelectorAll("#status p:not(.unseen)")].map((each) => each.getBoundingClientRect());
+const covered = lines.length > 0 ? [] : ["nothing is said"];
+for (const { left, top, right, bottom } of lines) {
+  if (left < 0 || top < 0 || right > innerWidth || bottom > innerHeight) covered.push(`outside: ${left}–${right}, ${top}–${bottom}`);
+}
+for (const element of document.querySelectorAll(`#call ${panels}, #call :is(button, figcaption):not(${panels} *)`)) {
+  const box = element.getBoundingClientRect();
+  const isOver = (line) => line.left < box.right && line.right > box.left && line.top < box.bottom && line.bottom > box.top;
+  if (element.checkVisibility() && lines.some(isOver)) covered.push(element.id || element.textContent.trim() || element.className);
+}
+return covered;
+"""
+SIZES = ((390, 844), (844, 390), (360, 640), (640, 360))
 
 
 async def _take(person, menu, name):
@@ -162,7 +189,7 @@ async def _words(report, server, browser):
             if view == "people":
                 await ada.click("people-toggle")
                 await ada.until("document.querySelector('#side .people li')?.checkVisibility()")
-            for width, height in ((390, 844), (844, 390), (360, 640), (640, 360)):
+            for width, height in SIZES:
                 await ada.tab.resize(width, height)
                 await asyncio.sleep(0.1)  # Tiles and bars take their places.
                 await ada.tab.evaluate("document.getAnimations().forEach((each) => each.finish())")
@@ -174,6 +201,49 @@ async def _words(report, server, browser):
         await ada.leave()
     return report.row(f"page, {browser.name}: words in both orientations of two phones, in English and German", "none is cut off",
                       cut or "so", not cut)
+
+
+async def _passing(report, server, browser):
+    """What is said in passing, in a call of two with one's own picture at either corner, beside a panel, and among many."""
+    covered = {}
+    room = f"passing-{browser.name}"
+    ada = await Person.join(browser, server, room, "Ada", PHONE)
+
+    async def look(view):
+        for width, height in SIZES:
+            await ada.tab.resize(width, height)
+            await ada.tab.evaluate(COVERED)  # Until all has its place.
+            await ada.tab.evaluate(SAID)
+            found = await ada.tab.evaluate(COVERED)
+            if found:
+                covered[f"{view}, {width} × {height}"] = found
+        # And as it is turned while they are there.
+        await ada.tab.resize(390, 844)
+        found = await ada.tab.evaluate(COVERED)
+        if found:
+            covered[f"{view}, turned"] = found
+
+    await look("alone")
+    async with guests(server, room, ["Ben"]):
+        await ada.until("document.querySelector('.tile.floating')")
+        await look("two")
+        await ada.tab.evaluate("document.querySelector('.tile.floating').focus()")
+        await ada.tab.press("ArrowUp")
+        await look("one's own picture above")
+        await ada.click("chat-toggle")
+        await ada.until("document.getElementById('side').checkVisibility()")
+        await look("chat")
+        await ada.click("chat-toggle")
+        async with guests(server, room, [f"Person {number}" for number in range(24)], first=1):
+            await ada.until("document.querySelectorAll('.tile').length === 26")
+            await look("many")
+    await ada.tab.evaluate("(await import('/notices.js')).hush()")
+    left = await ada.until("!document.getElementById('status').hasAttribute('style') && "
+                           "[document.getElementById('call').style.getPropertyValue('--passing')]")
+    await ada.leave()
+    return report.row(f"page, {browser.name}: what is said in passing, in both orientations of two phones",
+                      "over no name and nothing to press; then the tiles have all the room", covered or f"so; room left: “{left[0]}”",
+                      not covered and left == [""])
 
 
 async def _saver(report, server, browser, other):
@@ -221,7 +291,7 @@ async def _saver(report, server, browser, other):
 
 async def _alone(report, server, browser):
     """What needs no other browser."""
-    return await _held(report, server, browser) & await _words(report, server, browser)
+    return await _held(report, server, browser) & await _words(report, server, browser) & await _passing(report, server, browser)
 
 
 async def meet(report, options, server, chromium, firefox):

@@ -24,11 +24,20 @@ test("names are one segment of a path each, whatever they are made of", async ()
   await rest.mute("a/b", "?x", "TR_1", true);
   await rest.waiting("a b");
   await rest.admit("r", "eve#1", "WT_1");
+  await rest.refuse("r", "eve#1", "WT_1");
+  await rest.invitations("a/b");
+  await rest.invite("r", { ttl: 60 });
+  await rest.revoke("r", "IV_/1");
   assert.deepEqual(asked.map(([method, path, body]) => [method, path, body]), [
     ["GET", "/v1/rooms/a%2Fb/explain?identity=%C3%9F%2F%3F", ""],
     ["POST", "/v1/rooms/a%2Fb/participants/%3Fx/tracks/TR_1/mute", '{"muted":true}'],
     ["GET", "/v1/rooms/a%20b/waiting", ""],
     ["POST", "/v1/rooms/r/participants/eve%231/admit", '{"waiting":"WT_1"}'],
+    // One session of it: another, which is in, is no matter of it.
+    ["POST", "/v1/rooms/r/participants/eve%231/admit", '{"waiting":"WT_1","allowed":false}'],
+    ["GET", "/v1/rooms/a%2Fb/invitations", ""],
+    ["POST", "/v1/rooms/r/invitations", '{"ttl":60}'],
+    ["DELETE", "/v1/rooms/r/invitations/IV_%2F1", ""],
   ]);
   assert.ok(asked.every(([, , , authorization]) => authorization === "Bearer t"));
 });

@@ -38,7 +38,8 @@ test("plurals and figures are those of the language", async () => {
 });
 
 test("a name keeps its direction to itself, whatever is in it", async () => {
-  const { say } = await loaded({});
+  const { learn, say } = await loaded({});
+  await learn("call");
   assert.equal(say("call.joined", { name: "Ada" }), "Ada joined");
   assert.equal(say("call.joined", { name: "דנה" }), "\u2068דנה\u2069 joined");
   // It closes no isolation but its own, and turns nothing around.
@@ -63,7 +64,8 @@ test("another part is fetched when it is asked for, and follows when the languag
 });
 
 test("the language for tests is written the other way, with the same places", async () => {
-  const { say, translate } = await loaded({ lang: "x-rtl", chosen: "de" });
+  const { learn, say, translate } = await loaded({ lang: "x-rtl", chosen: "de" });
+  await learn("call");
   const said = say("call.joined", { name: "Ada" });
   assert.match(said, /^\u2068Ada\u2069\u202e joined\u202c$/);
   document.documentElement = {};

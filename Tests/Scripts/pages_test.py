@@ -32,8 +32,14 @@ class PagesTest(LimitedTest):
     def test_chat(self):
         self.run_node("chat.mjs")
 
+    def test_shown_messages(self):
+        self.run_node("chat-panel.mjs")
+
     def test_devices(self):
         self.run_node("devices.mjs")
+
+    def test_events_of_rooms(self):
+        self.run_node("events.mjs")
 
     def test_explained(self):
         self.run_node("explained.mjs")
@@ -47,11 +53,20 @@ class PagesTest(LimitedTest):
     def test_initials_and_hues(self):
         self.run_node("initials.mjs")
 
+    def test_invitations(self):
+        self.run_node("invite.mjs")
+
     def test_layout(self):
         self.run_node("layout.mjs")
 
     def test_messages(self):
         self.run_node("messages.mjs")
+
+    def test_places_of_what_passes(self):
+        self.run_node("passing.mjs")
+
+    def test_news(self):
+        self.run_node("news.mjs")
 
     def test_playback(self):
         self.run_node("playback.mjs")

@@ -246,6 +246,17 @@ class InvitationTest(LimitedAsyncTest):
                     self.assertEqual(await refused(ws), ("token-revoked", 4003))
                 self.assertEqual(self.opened(roost, made.json["invitation"]).json["type"], "urn:roost:problem:invitation-not-found")
 
+    async def test_who_waits_by_a_link_that_is_revoked_waits_no_longer(self):
+        with Roost("--rooms.admission=true") as roost:
+            ask(roost, "POST", "/v1/rooms", DESK, {"name": "demo"})
+            made = ask(roost, "POST", "/v1/rooms/demo/invitations", token("host", roomAdmin=True), {"ttl": 60}).json
+            async with roost.connect() as ws:
+                await say(ws, type="auth", token=self.opened(roost, made["invitation"]).json["token"])
+                await hear(ws, "waiting")
+                self.assertEqual(ask(roost, "DELETE", f"/v1/rooms/demo/invitations/{made['id']}", DESK).status, 204)
+                self.assertEqual(await refused(ws), ("token-revoked", 4003))
+            self.assertEqual(ask(roost, "GET", "/v1/rooms/demo/waiting", DESK).json["items"], [])
+
     async def test_one_address_opens_ten_at_once(self):
         with Roost() as roost:
             ask(roost, "POST", "/v1/rooms", DESK, {"name": "demo"})

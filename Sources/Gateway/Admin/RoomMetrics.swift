@@ -18,6 +18,13 @@ enum RoomMetrics {
     exposition.family(
       "roost_kept_event_bytes", .gauge, "Approximate memory of those events.", [.init(kept.bytes)])
     exposition.family(
+      "roost_kept_message_bytes", .gauge, "Bytes of the messages that rooms keep for those who come later.",
+      [.init(counts.keptMessageBytes)])
+    exposition.family(
+      "roost_kept_messages_forgotten_total", .counter,
+      "Messages that rooms forgot because all together keep as many as they may.",
+      [.init(counts.messagesForgotten)])
+    exposition.family(
       "roost_draining", .gauge, "Whether the server is shutting down and lets no one new in.",
       [.init(isDraining ? 1 : 0)])
     exposition.family(

@@ -11,6 +11,9 @@ import { locale, say } from "/words.js";
 const kept = 1000; // events
 const shown = 200; // rows
 const pause = 200; // ms between two changes, however much happens
+/** ms before what is kept is read from its oldest once more: the longer, the more often in a row it went away meanwhile. */
+const pauses = [1000, 2000, 4000, 8000, 16_000, 32_000];
+const calm = 120_000; // ms without that, after which it is the first time again
 const groups = { room: "room", recording: "room", call: "room", session: "room", participant: "people", waiting: "people", track: "tracks",
   thumbnail: "tracks" };
 const known = ["room.started", "room.finished", "room.updated", "room.recording", "recording.ended", "participant.joined", "participant.left",
@@ -25,47 +28,64 @@ export class EventsPart {
   #search = element("events-search");
   #events = []; // oldest first
   #room = null;
+  #last = ""; // the id of the last event that was read
+  #gone = { count: 0, at: -Infinity }; // how often in a row what follows it was no longer kept, and when last
   #stop = null;
+  #again = 0; // the timer of the next try
   #timer = 0;
 
   constructor() {
     this.#kind.addEventListener("change", () => this.#render());
     this.#search.addEventListener("input", () => this.#soon());
-    document.addEventListener("visibilitychange", () => this.#again());
+    document.addEventListener("visibilitychange", () => this.#follow());
   }
 
   /** @param {string | null} room its name; null: none is looked at */
   show(room) {
     if (room === this.#room) return;
     this.#room = room;
-    this.#again();
+    this.#gone = { count: 0, at: -Infinity };
+    this.#forget();
+    this.#follow();
   }
 
-  /** From the oldest that is kept; a window in the background follows nothing. */
-  #again() {
-    this.#stop?.();
-    trouble("events", null);
-    [this.#events, this.#stop] = [document.hidden ? this.#events : [], null];
+  /** What was read is no longer known: the next is the oldest that is kept. */
+  #forget() {
+    [this.#events, this.#last] = [[], ""];
     this.#soon();
-    if (this.#room !== null && !document.hidden) this.#follow(this.#room);
   }
 
-  #follow(room) {
-    const { rest } = desk;
+  /** Goes on behind what was read; a window in the background follows nothing. */
+  #follow() {
+    clearTimeout(this.#again);
+    this.#stop?.();
+    this.#stop = null;
+    trouble("events", null);
+    const [room, { rest }] = [this.#room, desk];
+    if (room === null || document.hidden) return;
     this.#stop = follow((options) => rest.events(room, options), {
-      event: (type, event) => {
+      event: (type, event, id) => {
         if (type === "draining") return;
+        this.#last = id ?? this.#last;
         this.#events.push(event);
         if (this.#events.length > 2 * kept) this.#events.splice(0, this.#events.length - kept);
         this.#soon();
       },
       trouble: (error) => trouble("events", error),
       over: ({ reason, error }) => {
-        // What was missed meanwhile isn't kept any more: on with the oldest that is.
-        if (reason === "eventsGone" || error?.status === 410) this.#again();
+        if (reason === "eventsGone" || error?.status === 410) this.#miss();
         else if (error && error.status !== 404) notice(problem(error));
       },
-    });
+    }, this.#last);
+  }
+
+  /** What was missed meanwhile isn't kept any more: on with the oldest that is, in a while. */
+  #miss() {
+    const now = performance.now();
+    const count = now - this.#gone.at > calm ? 0 : this.#gone.count;
+    this.#gone = { count: count + 1, at: now };
+    this.#forget();
+    this.#again = setTimeout(() => this.#follow(), pauses[Math.min(count, pauses.length - 1)]);
   }
 
   #soon() {

@@ -14,6 +14,12 @@ import { locale, say } from "/words.js";
 const most = 10_000; // people of whom all are muted
 const tries = 5; // where the server asks for patience
 const patience = 1000; // ms
+const lull = 10_000; // ms between two words about those who wait
+/** What is fetched when it is opened for the first time. */
+const parts = {
+  happened: async () => (await import("/admin-events.js")).EventsPart,
+  links: async () => (await import("/admin-invitations.js")).InvitationsPart,
+};
 
 export class RoomPart {
   #name = null;
@@ -21,9 +27,9 @@ export class RoomPart {
   #people = new PeoplePart({ changed: () => this.#follow() });
   #stop = null;
   #isOver = false;
-  #events = null; // once they were opened
+  #parts = {}; // those that were opened
   #isAsking = false; // who waits
-  #waited = 0; // how many waited last
+  #waited = { count: 0, said: -Infinity }; // how many waited last, and when it was said that there are more
   #waiting = new List(element("waiters"), element("waiter-row"), {
     key: ({ id }) => id,
     make: (row) => {
@@ -40,7 +46,7 @@ export class RoomPart {
     element("mute-all").addEventListener("click", () => this.#muteAll());
     element("lock").addEventListener("click", () => this.#lock());
     element("close").addEventListener("click", () => this.#close());
-    element("happened").addEventListener("toggle", () => this.#openEvents());
+    for (const id of Object.keys(parts)) element(id).addEventListener("toggle", () => this.#openPart(id));
     document.addEventListener("visibilitychange", () => this.#render());
   }
 
@@ -61,8 +67,10 @@ export class RoomPart {
     write(element("room-about"), "");
     this.#enable(false);
     this.#follow();
-    this.#events?.show(null);
-    this.#openEvents();
+    for (const id of Object.keys(parts)) {
+      this.#parts[id]?.show(null);
+      this.#openPart(id);
+    }
   }
 
   /** What the server has listed: a room that was over may have been made again. @param {{name: string}[]} rooms */
@@ -189,8 +197,12 @@ export class RoomPart {
   }
 
   #showWaiting(waiters) {
-    if (waiters.length > this.#waited) tell(say("door.many", { count: waiters.length }));
-    this.#waited = waiters.length;
+    const [count, now] = [waiters.length, performance.now()];
+    if (count <= this.#waited.count) this.#waited.count = count;
+    else if (now - this.#waited.said > lull) {
+      this.#waited = { count, said: now };
+      tell(say("door.many", { count }));
+    }
     const hadFocus = element("waiting").contains(document.activeElement);
     element("waiting").hidden = waiters.length === 0;
     this.#waiting.show(waiters);
@@ -209,25 +221,25 @@ export class RoomPart {
   async #answer({ id, identity, name }, isAllowed) {
     const [room, { rest }] = [this.#name, desk];
     const done = say(isAllowed ? "admin.done.admit" : "admin.done.refuse", { name: name || identity });
-    if (!await act(() => (isAllowed ? rest.admit(room, identity, id) : rest.remove(room, identity)), done)) return;
+    if (!await act(() => (isAllowed ? rest.admit(room, identity, id) : rest.refuse(room, identity, id)), done)) return;
     if (room === this.#name && desk.rest) await this.#lookWhoWaits(1);
   }
 
-  // -- what happened
+  // -- what is opened: the links that let others in, and what happened
 
-  async #openEvents() {
-    if (!element("happened").open) {
-      this.#events?.show(null);
+  async #openPart(id) {
+    if (!element(id).open) {
+      this.#parts[id]?.show(null);
       return;
     }
     try {
-      const { EventsPart } = await import("/admin-events.js");
-      this.#events ??= new EventsPart();
+      const Part = await parts[id]();
+      this.#parts[id] ??= new Part();
     } catch {
       notice(say("rest.away"));
       return;
     }
-    if (element("happened").open) this.#events.show(this.#name);
+    if (element(id).open) this.#parts[id].show(this.#name);
   }
 }
 

@@ -130,7 +130,7 @@ export class ChatPanel {
   #message(entry, before) {
     const isMore = before && before.sender === entry.sender && before.name === entry.name && entry.time - before.time < together;
     const message = build("article", { class: "message" },
-      build("header", {}, build("bdi", { class: "name" }, entry.isOwn ? say("chat.you") : entry.name),
+      build("header", {}, name(entry),
         build("time", { datetime: new Date(entry.time).toISOString() }, this.#clock.format(entry.time))),
       words(entry.text));
     for (const [name, is] of Object.entries({ own: entry.isOwn, follows: isMore, sending: entry.state === "sending" })) {
@@ -151,14 +151,29 @@ export class ChatPanel {
 function replace(before, made) {
   const hadFocus = before.contains(document.activeElement);
   const details = made.querySelector("details");
-  if (details) details.open = before.querySelector("details")?.open ?? false;
+  if (details && before.querySelector("details")?.open) {
+    details.open = true;
+    details.unfold();
+  }
   before.replaceWith(made);
   if (hadFocus) made.querySelector("summary")?.focus();
 }
 
-/** What came of one sender without a pause: the last of it, for those who want to read it. */
+/** By whom it is. What has no sender that is known is said in quiet letters, in which no one's name is. */
+function name({ sender, name, isOwn }) {
+  return build("bdi", { class: sender ? "name" : "name hint" }, isOwn ? say("chat.you") : name);
+}
+
+/** What came of one sender without a pause: the last of it, for those who want to read it; closed it is a number alone. */
 function folded({ more, folded: texts }) {
-  return build("details", {}, build("summary", {}, say("chat.folded", { count: more })), ...texts.map(({ text }) => words(text)));
+  const details = build("details", {}, build("summary", {}, say("chat.folded", { count: more })));
+  details.unfold = () => {
+    if (details.children.length === 1) details.append(...texts.map(({ text }) => words(text)));
+  };
+  details.addEventListener("toggle", () => {
+    if (details.open) details.unfold();
+  });
+  return details;
 }
 
 /** Each text keeps its direction, and its lines theirs, to itself. */

@@ -109,15 +109,15 @@ export class Chat extends EventTarget {
   recall(messages) {
     for (const { identity, name, topic: about, payload, time } of messages) {
       if (about !== topic) continue;
-      this.#take({ sender: identity ?? "", name: name || identity || say("chat.server"), payload, time: Date.parse(time) || Date.now() });
+      this.#take({ sender: identity ?? "", name: name || identity || say("chat.unnamed"), payload, time: Date.parse(time) || Date.now() });
     }
   }
 
-  /** A message of another participant, or of the server. */
+  /** A message of another participant, whose name isn't known if it is hidden, or of who runs the room: which of both, the server doesn't say. */
   hear({ from, topic: about, payload }) {
     if (about !== topic) return;
     const known = this.#call.room?.participants.get(from);
-    const name = known ? nameOf(known) : say(from ? "all.someone" : "chat.server");
+    const name = known ? nameOf(known) : say(from ? "all.someone" : "chat.unnamed");
     this.#take({ sender: known?.identity ?? from ?? "", name, payload, time: Date.now(), isNew: true });
   }
 

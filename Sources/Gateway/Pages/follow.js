@@ -23,19 +23,20 @@ export class Blocks {
 /**
  * @param {(options: {headers: object, signal: AbortSignal}) => Promise<Response>} open asks for the stream; rejects with a RESTError
  * @param {object} on
- * @param {(type: string, data: object) => void} on.event
+ * @param {(type: string, data: object, id?: string) => void} on.event
  * @param {(error: Error | null) => void} on.trouble it can't be read at the moment; null: it can again
  * @param {(why: {reason?: string, error?: Error}) => void} on.over there is no more, as the stream has said, or as it was refused
+ * @param {string} [after] the id of an event, behind which it begins
  * @returns {() => void} ends it: nothing is called any more
  */
-export function follow(open, on) {
+export function follow(open, on, after = "") {
   const control = new AbortController();
-  read(open, on, control.signal);
+  read(open, on, control.signal, after);
   return () => control.abort();
 }
 
-async function read(open, on, signal) {
-  const place = { id: "", failures: 0, isTroubled: false };
+async function read(open, on, signal, after) {
+  const place = { id: after, failures: 0, isTroubled: false };
   while (!signal.aborted) {
     let answer;
     try {
@@ -69,7 +70,7 @@ async function take(body, place, on, signal) {
       if (place.isTroubled) on.trouble(null);
       Object.assign(place, { failures: 0, isTroubled: false, id: id ?? place.id });
       if (event === "end") reason = JSON.parse(data).reason;
-      else on.event(event, JSON.parse(data));
+      else on.event(event, JSON.parse(data), id);
     }
   }
 }

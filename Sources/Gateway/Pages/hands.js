@@ -1,28 +1,27 @@
 // Hands: one's own is raised and lowered here, those of others are shown and said.
 
-import { element, nameOf } from "/elements.js";
+import { element } from "/elements.js";
 import { joinProblem } from "/messages.js";
 import { announce, notice, tell } from "/notices.js";
 import { say } from "/words.js";
 
-const pause = 10_000; // ms between two words about one hand
-
 export class Hands {
   #call;
   #stage;
+  #news;
   #raised = new Set(); // ids
-  #said = new Map(); // id → when
   #wanted = null; // what one asked for and hasn't seen yet
 
-  /** @param {import("/call.js").Call} call @param {import("/tiles.js").Stage} stage */
-  constructor(call, stage) {
+  /** @param {import("/call.js").Call} call @param {import("/tiles.js").Stage} stage @param {import("/news.js").News} news */
+  constructor(call, stage, news) {
     this.#call = call;
     this.#stage = stage;
+    this.#news = news;
     element("hand").addEventListener("click", () => this.#change());
     call.addEventListener("leave", () => this.#begin());
     call.on("joined", () => this.#begin());
     call.on("event", ({ type, participant }) => {
-      if (type === "participant.left") this.#forget(participant.id);
+      if (type === "participant.left") this.#forget(participant);
       else if (participant) this.#look(participant.id);
     });
     this.#begin();
@@ -32,7 +31,6 @@ export class Hands {
   #begin() {
     const { room } = this.#call;
     this.#raised.clear();
-    this.#said.clear();
     this.#wanted = null;
     for (const each of [room?.me, ...room?.participants.values() ?? []]) {
       if (!each) continue;
@@ -69,7 +67,8 @@ export class Hands {
     if (isRaised) this.#raised.add(id);
     else this.#raised.delete(id);
     if (isOwn) this.#sayOwn(isRaised);
-    else if (isRaised) this.#sayOf(participant);
+    else if (isRaised) this.#news.add("hand", participant);
+    else this.#news.drop("hand", participant);
   }
 
   #sayOwn(isRaised) {
@@ -77,12 +76,6 @@ export class Hands {
     if (this.#wanted === isRaised) announce(say(isRaised ? "hand.own" : "hand.own-down"));
     else tell(say(isRaised ? "hand.own" : "hand.by-host"));
     this.#wanted = null;
-  }
-
-  #sayOf(participant) {
-    if (performance.now() - (this.#said.get(participant.id) ?? -Infinity) < pause) return;
-    this.#said.set(participant.id, performance.now());
-    tell(say("hand.raised", { name: nameOf(participant) }));
   }
 
   #show({ id, hand }) {
@@ -94,8 +87,8 @@ export class Hands {
     element("hand").setAttribute("aria-pressed", String(this.#isRaised));
   }
 
-  #forget(id) {
-    this.#raised.delete(id);
-    this.#said.delete(id);
+  #forget(participant) {
+    this.#raised.delete(participant.id);
+    this.#news.drop("hand", participant);
   }
 }

@@ -4,6 +4,7 @@
 import { element, sign, styled, text } from "/elements.js";
 import { hasInvitation } from "/invitation.js";
 import { announce, tell } from "/notices.js";
+import { REST } from "/rest.js";
 import { onLanguage, say } from "/words.js";
 
 await styled("/invite.css");
@@ -15,7 +16,8 @@ export class Invite {
   #call;
   #button = element("invite");
   #parts;
-  #secretLink = null; // as the server made it
+  #made = null; // {id, url} as the server made it
+  #links = []; // ids of those that let others in, as the server lists them
   #isDismissed = false;
 
   /** @param {import("/call.js").Call} call which has begun */
@@ -25,7 +27,7 @@ export class Invite {
     this.#listen();
     call.addEventListener("enter", () => this.#follow());
     call.addEventListener("leave", () => {
-      [this.#secretLink, this.#isDismissed] = [null, false];
+      [this.#made, this.#links, this.#isDismissed] = [null, [], false];
       this.#show(false);
     });
     call.on("event", () => this.#follow());
@@ -46,13 +48,14 @@ export class Invite {
   }
 
   #listen() {
-    const { address, close, copy, make, share } = this.#parts;
+    const { address, close, copy, make, share, stop } = this.#parts;
     this.#button.addEventListener("click", () => (this.isOpen ? this.close() : this.#open()));
     close.addEventListener("click", () => this.close());
     address.addEventListener("change", () => this.#write());
     copy.addEventListener("click", () => this.#copy());
     share.addEventListener("click", () => this.#share());
     make.addEventListener("click", () => this.#make());
+    stop.addEventListener("click", () => this.#stop());
   }
 
   get #isAlone() {
@@ -61,7 +64,11 @@ export class Invite {
 
   /** Whether a link for many is to be made before there is anything to pass on: by a host of a room that needs invitations. */
   get #isToBeMade() {
-    return hasInvitation && this.#call.isHost && this.#secretLink === null;
+    return this.#mayInvite && this.#made === null;
+  }
+
+  get #mayInvite() {
+    return hasInvitation && this.#call.isHost;
   }
 
   /** It comes when one is alone, and goes with the first who comes. */
@@ -83,7 +90,9 @@ export class Invite {
   #show(isShown) {
     this.#parts.card.hidden = !isShown;
     this.#button.setAttribute("aria-expanded", String(isShown));
-    if (isShown) this.#write();
+    if (!isShown) return;
+    this.#write();
+    this.#find();
   }
 
   // -- the link
@@ -96,7 +105,7 @@ export class Invite {
   }
 
   #link() {
-    if (this.#secretLink) return this.#secretLink;
+    if (this.#made) return this.#made.url;
     const link = new URL("/", this.#parts.address.value || location.origin);
     link.searchParams.set("room", this.#call.roomName);
     return link.href;
@@ -105,16 +114,18 @@ export class Invite {
   /** What the card says now. */
   #write() {
     if (!this.isOpen) return;
-    const { address, card, field, hint, link, make, title } = this.#parts;
+    const { address, card, field, hint, link, links, make, stop, title } = this.#parts;
     for (const [part, key] of this.#parts.words) part.textContent = say(key);
     for (const [part, key] of this.#parts.labels) part.setAttribute("aria-label", say(key));
     title.textContent = say(this.#isAlone ? "invite.alone" : "invite.title");
-    const origins = this.#secretLink ? [] : this.#origins();
+    const origins = this.#made ? [] : this.#origins();
     const chosen = origins.includes(address.value) ? address.value : origins[0];
     address.replaceChildren(...origins.map((each) => new Option(each.split("//")[1], each, each === chosen, each === chosen)));
     field.hidden = origins.length < 2;
     hint.textContent = say(this.#hint(origins));
     make.hidden = !this.#isToBeMade;
+    links.hidden = stop.hidden = this.#links.length === 0;
+    links.textContent = say("invite.links", { count: this.#links.length });
     card.toggleAttribute("data-unmade", this.#isToBeMade);
     link.value = this.#isToBeMade ? "" : this.#link();
     this.#draw();
@@ -122,7 +133,7 @@ export class Invite {
 
   #hint(origins) {
     if (this.#isToBeMade) return "invite.make-hint";
-    if (this.#secretLink) return "invite.made-hint";
+    if (this.#made) return "invite.made-hint";
     if (hasInvitation) return "invite.plain-hint";
     return here.includes(new URL(origins[0]).hostname) ? "invite.here-hint" : "invite.hint";
   }
@@ -164,15 +175,13 @@ export class Invite {
   /** Has the server make a link that gives each who opens it an identity of their own. */
   async #make() {
     const { copy, make } = this.#parts;
+    const { room } = this.#call;
     make.disabled = true;
     try {
-      const answer = await fetch(`/v1/rooms/${encodeURIComponent(this.#call.roomName)}/invitations`, {
-        method: "POST",
-        headers: { "content-type": "application/json", authorization: `Bearer ${this.#call.token}` },
-        body: JSON.stringify({ ttl: holds }),
-      });
-      if (!answer.ok) throw new Error(String(answer.status));
-      this.#secretLink = (await answer.json()).url;
+      const { id, url } = await this.#rest.invite(this.#call.roomName, { ttl: holds });
+      if (room !== this.#call.room) return;
+      this.#made = { id, url };
+      this.#links.push(id);
       this.#write();
       copy.focus();
     } catch {
@@ -181,6 +190,46 @@ export class Invite {
       make.disabled = false;
     }
   }
+
+  get #rest() {
+    return new REST(this.#call.token);
+  }
+
+  /** Which links let others in: also those that other hosts have made, or this page before it was loaded again. */
+  async #find() {
+    if (!this.#mayInvite) return;
+    const { room } = this.#call;
+    let items;
+    try {
+      ({ items } = await this.#rest.invitations(this.#call.roomName));
+    } catch {
+      return; // It is asked again when the card is opened again.
+    }
+    if (room !== this.#call.room) return;
+    this.#links = items.map(({ id }) => id);
+    if (!this.#links.includes(this.#made?.id)) this.#made = null;
+    this.#write();
+  }
+
+  /** Has the server let no one in any more by any of the links. */
+  async #stop() {
+    const { make, stop } = this.#parts;
+    const { room, roomName } = this.#call;
+    stop.disabled = true;
+    await this.#find(); // Another host may have made one meanwhile.
+    const left = [];
+    for (const id of this.#links) {
+      // What is no longer there is what one wanted of it.
+      await this.#rest.revoke(roomName, id).catch(({ status }) => status !== 404 && left.push(id));
+    }
+    stop.disabled = false;
+    if (room !== this.#call.room) return;
+    this.#links = left;
+    if (!left.includes(this.#made?.id)) this.#made = null;
+    tell(say(left.length === 0 ? "invite.stopped" : "invite.unstopped"));
+    this.#write();
+    (left.length === 0 ? make : stop).focus();
+  }
 }
 
 /** The card's elements, without their words. */
@@ -188,6 +237,7 @@ function build() {
   const button = (id, className) => Object.assign(document.createElement("button"), { type: "button", id: `invite-${id}`, className });
   const [copy, share] = [button("copy", "primary"), button("share", "small")];
   const [make, close] = [button("make", "primary make"), button("close", "icon")];
+  const stop = button("stop", "small stop");
   close.append(sign("close"));
   share.hidden = !navigator.share;
   const title = text("h2", "", { id: "invite-title" });
@@ -207,13 +257,15 @@ function build() {
   const acts = text("div", "", { className: "acts" });
   acts.append(copy, share, make);
   const words = text("div", "", { className: "about" });
-  words.append(hint, field, linkLabel, link, acts);
+  const links = text("p", "", { id: "invite-links", className: "hint", hidden: true });
+  words.append(hint, field, linkLabel, link, acts, links, stop);
   const card = text("section", "", { id: "invite-card", className: "invite-card", hidden: true });
   card.setAttribute("aria-labelledby", title.id);
   card.append(title, close, words, code);
   return {
-    address, card, close, code, copy, field, hint, link, make, share, title,
-    words: [[copy, "invite.copy"], [share, "invite.share"], [make, "invite.make"], [linkLabel, "invite.link"], [addressLabel, "invite.address"]],
+    address, card, close, code, copy, field, hint, link, links, make, share, stop, title,
+    words: [[copy, "invite.copy"], [share, "invite.share"], [make, "invite.make"], [stop, "invite.stop"], [linkLabel, "invite.link"],
+      [addressLabel, "invite.address"]],
     labels: [[close, "invite.close"], [code, "invite.code"]],
   };
 }

@@ -3,8 +3,11 @@
 const longest = 2000; // characters of an address
 // Neither spaces nor signs that turn the text around, nor what stands around an address in any script.
 const address = /https?:\/\/[^\s<>"'`\p{C}\u200e\u200f\u061c，。；：！？、（）《》【】「」『』“”‘’«»]+/giu;
-const closing = /[.,;:!?…'")\]}]$/;
+const closing = ".,;:!?…'\")]}";
 const pairs = { ")": "(", "]": "[", "}": "{" };
+// A part of a host's name: letters of Latin, or of other scripts, not of both. Signs of every script, such as those that look like a slash,
+// are in none: with them the name of one site reads as that of another.
+const part = /^(?:[\p{Script=Latin}0-9-]+|(?:[0-9ー-]|(?![\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}])[\p{L}\p{M}\p{Nd}])+)$/u;
 
 /**
  * A text in pieces, of which some are links.
@@ -26,24 +29,27 @@ export function pieces(text) {
   return found;
 }
 
-/** Without what ends the sentence, or a bracket that was opened before it. */
+/** Without what ends the sentence, or a bracket that was opened before it: each sign is looked at twice, however many there are. */
 function trimmed(words) {
+  const counts = new Map();
+  for (const sign of words) counts.set(sign, (counts.get(sign) ?? 0) + 1);
   let end = words.length;
-  while (end > 0 && closing.test(words.slice(0, end))) {
+  for (; end > 0 && closing.includes(words[end - 1]); end--) {
     const last = words[end - 1];
-    const count = (sign) => words.slice(0, end).split(sign).length;
-    if (pairs[last] && count(last) <= count(pairs[last])) break;
-    end -= 1;
+    const count = counts.get(last);
+    if (pairs[last] && count <= (counts.get(pairs[last]) ?? 0)) break;
+    counts.set(last, count - 1);
   }
   return words.slice(0, end);
 }
 
-/** The address, if there is a server behind it; one that shows a name before an @ leads elsewhere than it seems to. */
+/** The address, if it leads where it seems to: its host is a name and nothing else, and no name stands before an @. */
 function reachable(words) {
   if (words.length > longest) return null;
+  const [, host] = /^https?:\/\/([^/?#:]*?)\.?(?::\d{1,5})?(?:[/?#]|$)/i.exec(words) ?? [];
+  if (!host?.split(".").every((each) => part.test(each))) return null;
   try {
-    const { protocol, hostname, username, password, href } = new URL(words);
-    return ["http:", "https:"].includes(protocol) && hostname && !username && !password ? href : null;
+    return new URL(words).href;
   } catch {
     return null;
   }

@@ -14,8 +14,10 @@ export function announce(words) {
 }
 
 /** For a moment, and by screen readers when they have time for it. */
-export function tell(words) {
-  const line = text("p", words);
+export const tell = (words) => pass(text("p", words));
+
+/** A line in passing. */
+export function pass(line) {
   const status = element("status");
   status.append(line);
   while (status.children.length > most) status.firstElementChild.remove();

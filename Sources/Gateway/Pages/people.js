@@ -2,7 +2,7 @@
 
 import { nameOf } from "/elements.js";
 import { absence } from "/messages.js";
-import { notice, tell } from "/notices.js";
+import { notice } from "/notices.js";
 import { say } from "/words.js";
 
 const groups = ["camera", "screen"];
@@ -39,7 +39,7 @@ export class People {
     return this.#stage.find(id === this.#call.room.me?.id ? "own camera" : `${id} camera`);
   }
 
-  #happened({ type, participant, track }) {
+  #happened({ type, participant }) {
     if (!participant) return;
     const isOwn = participant.id === this.#call.room.me?.id;
     if (type === "participant.reconnecting" || type === "participant.reconnected") {
@@ -47,21 +47,8 @@ export class People {
       for (const group of groups) this.#stage.setReconnecting(`${isOwn ? "own" : participant.id} ${group}`, isReconnecting);
     }
     if (isOwn) return;
-    const name = nameOf(participant);
-    switch (type) {
-      case "participant.joined":
-        tell(say("call.joined", { name }));
-        break;
-      case "participant.left":
-        for (const group of groups) this.#stage.remove(`${participant.id} ${group}`);
-        tell(say("call.left", { name }));
-        return;
-      case "track.published":
-        if (track.source === "screen_share") tell(say("call.shares", { name }));
-        break;
-      default:
-    }
-    this.#show(this.#call.room.participants.get(participant.id));
+    if (type === "participant.left") for (const group of groups) this.#stage.remove(`${participant.id} ${group}`);
+    else this.#show(this.#call.room.participants.get(participant.id));
   }
 
   #show(participant) {

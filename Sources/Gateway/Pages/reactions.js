@@ -4,7 +4,7 @@ import { element, nameOf, styled, text } from "/elements.js";
 import { decoded, encoded } from "/letters.js";
 import { Menu } from "/menu.js";
 import { joinProblem } from "/messages.js";
-import { announce, notice } from "/notices.js";
+import { announce, notice, pass } from "/notices.js";
 import { say } from "/words.js";
 
 const topic = "reaction";
@@ -67,9 +67,14 @@ export class Reactions {
     // What no one sees needn't be drawn.
     if (document.hidden) return true;
     const shown = element("reactions");
-    const line = document.createElement("p");
+    const line = Object.assign(document.createElement("p"), { ariaHidden: "true" });
     const isOwn = sender.id === this.#call.room.me.id;
-    line.append(text("span", signs[name], { className: "emoji" }), text("bdi", isOwn ? say("chat.you") : nameOf(sender)));
+    line.append(text("span", signs[name], { className: "emoji" }), " ", text("bdi", isOwn ? say("chat.you") : nameOf(sender)));
+    // Where nothing moves it stands where all does that is said in passing.
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
+      pass(line);
+      return true;
+    }
     line.style.setProperty("--drift", `${Math.round(Math.random() * 4)}rem`);
     shown.append(line);
     while (shown.children.length > most) shown.firstElementChild.remove();

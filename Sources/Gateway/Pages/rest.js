@@ -55,6 +55,26 @@ export class REST {
     return this.#ask("POST", `${participant(room, identity)}/admit`, { body: { waiting } });
   }
 
+  /** Ends the wait of one session; another of its identity is no matter of it. @param {string} waiting the id of one who waits */
+  refuse(room, identity, waiting) {
+    return this.#ask("POST", `${participant(room, identity)}/admit`, { body: { waiting, allowed: false } });
+  }
+
+  /** @returns {Promise<{items: object[]}>} the links that let others in, without what opens them */
+  invitations(room) {
+    return this.#ask("GET", `${inRoom(room)}/invitations`);
+  }
+
+  /** @param {object} terms as `{ttl: 3600}` @returns {Promise<object>} the link, with its `url` this once */
+  invite(room, terms) {
+    return this.#ask("POST", `${inRoom(room)}/invitations`, { body: terms });
+  }
+
+  /** From now on a link lets in no one who isn't in. @param {string} invitation its id */
+  revoke(room, invitation) {
+    return this.#ask("DELETE", `${inRoom(room)}/invitations/${encodeURIComponent(invitation)}`);
+  }
+
   /** What one participant gets, and why. @returns {Promise<object | undefined>} undefined: it isn't there any more */
   async explain(room, identity) {
     return (await this.#ask("GET", `${inRoom(room)}/explain`, { query: { identity } })).items[0];
@@ -64,7 +84,6 @@ export class REST {
     return this.#ask("POST", `${trackOf(room, identity, track)}/mute`, { body: { muted } });
   }
 
-  /** Also of one who waits, who is refused by it. */
   remove(room, identity) {
     return this.#ask("DELETE", participant(room, identity));
   }

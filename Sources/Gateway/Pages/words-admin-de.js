@@ -86,6 +86,17 @@ export default {
   "admin.done.close": "{room} ist geschlossen",
   "admin.done.admit": "{name} ist eingelassen",
   "admin.done.refuse": "{name} ist abgewiesen",
+  "admin.links": "Links für Gäste",
+  "admin.links.none": "Kein Link lässt jemanden herein.",
+  "admin.links.until": "bis {until}",
+  "admin.links.opened": "{opened} von {uses} Mal geöffnet",
+  "admin.links.made": "erstellt {time}",
+  "admin.links.admitted": "ohne zu warten",
+  "admin.links.stop": "Link sperren",
+  "admin.links.stop.of": "Den Link sperren, der bis {until} gilt",
+  "admin.links.stop.ask": "Diesen Link sperren?",
+  "admin.links.stop.what": "Er lässt niemanden mehr herein. Wer im Gespräch ist, bleibt.",
+  "admin.done.links.stop": "Der Link lässt niemanden mehr herein",
 
   // -- people
   "admin.people.search": "Personen suchen",

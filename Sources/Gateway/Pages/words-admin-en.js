@@ -85,6 +85,17 @@ export default {
   "admin.done.close": "You closed {room}",
   "admin.done.admit": "You let {name} in",
   "admin.done.refuse": "You refused {name}",
+  "admin.links": "Links for guests",
+  "admin.links.none": "No link lets anyone in.",
+  "admin.links.until": "until {until}",
+  "admin.links.opened": "opened {opened} of {uses} times",
+  "admin.links.made": "made {time}",
+  "admin.links.admitted": "without waiting",
+  "admin.links.stop": "Stop link",
+  "admin.links.stop.of": "Stop the link that holds until {until}",
+  "admin.links.stop.ask": "Stop this link?",
+  "admin.links.stop.what": "It lets no one in any more. Those who are in stay.",
+  "admin.done.links.stop": "The link lets no one in now",
 
   // -- people
   "admin.people.search": "Search people",

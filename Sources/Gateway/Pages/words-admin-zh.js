@@ -85,6 +85,17 @@ export default {
   "admin.done.close": "你已关闭 {room}",
   "admin.done.admit": "你已允许 {name} 加入",
   "admin.done.refuse": "你已拒绝 {name}",
+  "admin.links": "访客链接",
+  "admin.links.none": "没有链接可让人加入。",
+  "admin.links.until": "有效至 {until}",
+  "admin.links.opened": "已打开 {opened}/{uses} 次",
+  "admin.links.made": "创建于 {time}",
+  "admin.links.admitted": "无需等待",
+  "admin.links.stop": "停用链接",
+  "admin.links.stop.of": "停用有效至 {until} 的链接",
+  "admin.links.stop.ask": "要停用此链接吗？",
+  "admin.links.stop.what": "它将不再让任何人加入。已在通话中的人会留下。",
+  "admin.done.links.stop": "此链接已不能让人加入",
 
   // -- people
   "admin.people.search": "搜索参与者",

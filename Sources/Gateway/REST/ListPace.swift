@@ -2,8 +2,8 @@ internal import Model
 internal import Rooms
 internal import Synchronization
 
-/// How often rooms are listed: each token pays for the rooms that are looked at for it, so that few cost nothing and thousands aren't
-/// listed without end.
+/// How often rooms are listed, and figures of them are begun: who asks pays for the rooms that are looked at, so that few cost nothing and
+/// thousands aren't listed without end.
 final class ListPace: Sendable {
   private struct Spent: Refilling {
     /// Rooms that are looked at.

@@ -83,7 +83,7 @@ extension RESTDoor {
 
   @Sendable func endInvitation(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
     try await ask { () async throws(AdministrationError) in
-      try rooms.revoke(call.parameters["invitation"] ?? "", of: call.room)
+      try await rooms.revoke(call.parameters["invitation"] ?? "", of: call.room)
     }
     return HTTPResponse(status: 204)
   }

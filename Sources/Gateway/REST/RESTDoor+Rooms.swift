@@ -11,17 +11,20 @@ extension RESTDoor {
   ]
 
   /// What an item of a list costs, beside a look at a room that isn't in it.
-  private static let lookOfItem = 10
+  static let lookOfItem = 10
+
+  /// What a list of so many rooms costs, of all that there are.
+  func looks(atRooms limit: Int) -> Int {
+    rooms.roomCount + Self.lookOfItem * min(limit, rooms.roomCount + 1)
+  }
 
   @Sendable func listRooms(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
     let page = try RESTPage(call.request)
     let listing = try RESTPage.rooms(call.request)
     let place = try page.place(isByName: listing.order == .name)
-    guard
-      listPace.take(
-        call.holder, looks: rooms.roomCount + Self.lookOfItem * min(page.limit, rooms.roomCount + 1),
-        now: rooms.instant)
-    else { throw RESTProblem(AdministrationError.tooOften) }
+    guard listPace.take(call.holder, looks: looks(atRooms: page.limit), now: rooms.instant) else {
+      throw RESTProblem(AdministrationError.tooOften)
+    }
     let found = await rooms.rooms(listing, after: place, limit: page.limit + 1)
     return answer(page.body(found, isByName: listing.order == .name) { RoomResource($0) })
   }

@@ -1,3 +1,4 @@
+internal import AccessTokens
 internal import HTTPServer
 internal import Model
 internal import Rooms
@@ -20,9 +21,7 @@ extension RESTDoor {
     let reader = FigureReader(
       FigureReader.Terms(
         rooms: rooms, every: every, expires: call.permission.expires, permit: call.permission.ask, wall: wall),
-      of: figures.feeds.feed(of: view, measure: measure(view)) { [rooms, figures] in
-        try await rooms.pause(for: figures.pace)
-      }, seat: seat)
+      of: try feed(of: view, call), seat: seat)
     var response = HTTPResponse(
       status: 200,
       headers: [
@@ -32,6 +31,26 @@ extension RESTDoor {
       ])
     response.stream = reader
     return response
+  }
+
+  /// One that isn't made yet is made at once, and costs what a list of it does.
+  private func feed(of view: FigureView, _ call: RESTCall) throws(RESTProblem) -> FigureFeed {
+    let (cost, now) = (looks(at: view), rooms.instant)
+    let feed = figures.feeds.feed(
+      of: view, permit: { listPace.take(call.holder, looks: cost, now: now) }, measure: measure(view)
+    ) { [rooms, figures] in
+      try await rooms.pause(for: figures.pace)
+    }
+    guard let feed else { throw RESTProblem(AdministrationError.tooOften) }
+    return feed
+  }
+
+  private func looks(at view: FigureView) -> Int {
+    switch view {
+    case .server(let limit, _): looks(atRooms: limit)
+    // Each of them is asked for, and its tracks.
+    case .room(_, let limit, _): Self.lookOfItem * (limit + 1)
+    }
   }
 
   private func view(_ call: RESTCall) throws(RESTProblem) -> FigureView {
@@ -52,13 +71,20 @@ extension RESTDoor {
   }
 
   private func seat(_ call: RESTCall) throws(RESTProblem) -> FigureReaders.Seat {
-    do throws(FigureReaders.Full) { return try figures.readers.take(call.holder) } catch {
+    let isOperator = call.permission.token?.grants.roomList == true
+    do throws(FigureReaders.Full) {
+      return try figures.readers.take(call.holder, isOperator: isOperator)
+    } catch {
       var problem =
         switch error {
         case .one:
           RESTProblem(
-            status: 429, code: "too-many-streams", title: "Too many streams of figures for this token")
-        case .all: RESTProblem(.full("readers of figures: \(FigureReaders.most)"))
+            status: 429, code: "too-many-streams", title: "Too many streams of figures for one who reads")
+        case .all:
+          RESTProblem(
+            .full(
+              "readers of figures: \(FigureReaders.most), \(FigureReaders.ofOperators) of them for who may list rooms"
+            ))
         }
       problem.headers = [("retry-after", "5")]
       throw problem

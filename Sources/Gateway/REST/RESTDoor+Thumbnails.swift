@@ -8,7 +8,8 @@ internal import Rooms
 extension RESTDoor {
   @Sendable func showThumbnail(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
     let found = try await ask { () async throws(AdministrationError) in
-      try await rooms.thumbnail(of: call.parameters["track"] ?? "", by: call.identity, in: call.room)
+      try await rooms.thumbnail(
+        of: call.parameters["track"] ?? "", by: call.identity, in: call.room, for: call.holder)
     }
     // It may have been waited for: what the token allowed then it may not allow any more.
     do throws(AccessTokenRefusal) { try call.permission.ask() } catch { throw RESTProblem(error) }

@@ -9,18 +9,27 @@ extension RESTDoor {
     return answer(RESTList(items: waiting, next: nil))
   }
 
-  /// By identity; with an id in the body, by that session of it alone.
+  /// By identity; with an id in the body, by that session of it alone. One that is refused is so once that is stored.
   @Sendable func admitParticipant(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
     var id: String?
+    var isAllowed = true
     if !call.request.body.isEmpty {
       let body = try BodyReader(
-        call.request, types: ["application/json"], within: .words, knowing: ["waiting"])
+        call.request, types: ["application/json"], within: .words, knowing: ["waiting", "allowed"])
       id = try body.text("waiting", "the id of one that waits, as in WT_k3XbQ9uTzLw2") { text in
         (1...64).contains(text.utf8.count)
       }.value
+      isAllowed = try body.flag("allowed").value ?? true
     }
     let room = try room(call)
-    try await ask { [id] () async throws(AdministrationError) in try await room.admit(call.identity, id) }
+    try await ask { [id, isAllowed] () async throws(AdministrationError) in
+      if isAllowed {
+        try await room.admit(call.identity, id)
+      } else {
+        try await room.refuse(call.identity, id)
+        try await rooms.synced()
+      }
+    }
     return HTTPResponse(status: 204)
   }
 }

@@ -101,6 +101,14 @@ struct RESTCall: Sendable {
 
   var room: String { parameters["room"] ?? "" }
   var identity: String { parameters["identity"] ?? "" }
-  /// Stands for its token in this process: others may have the same by chance, and then share what one may do.
-  var holder: Int { request.bearerToken?.hashValue ?? 0 }
+  /// Stands in this process for who asks: the identity in its room, whichever of its tokens it has, else the token. Others may have the
+  /// same by chance, and then share what one may do.
+  var holder: Int {
+    guard let token = permission.token, let identity = token.identity else {
+      return request.bearerToken?.hashValue ?? 0
+    }
+    var hasher = Hasher()
+    for part in [token.apiKey, token.grants.room ?? "", identity] { hasher.combine(Array(part.utf8)) }
+    return hasher.finalize()
+  }
 }

@@ -28,6 +28,7 @@ extension Refusal {
         .notAllowed, "You are in this call by another device; join the call with takeover: true first")
     case .noRoom: self.init(.roomNotFound, "There is no such room")
     case .removed: self.init(.tokenRemoved, AccessTokenRefusal.removed.message)
+    case .revoked: self.init(.tokenRevoked, AccessTokenRefusal.revoked.message)
     case .tooLarge(let excess): self.init(excess.mayPass ? .roomFull : .tooLarge, excess.description)
     case .tooOften: self.init(.rateLimited, RequestError.tooOften.description)
     case .locked: self.init(.roomLocked, "The room is locked")
@@ -66,7 +67,7 @@ extension Refusal {
       case .limit: .limit
       case .stateTooLarge(let excess) where excess.mayPass: .limit
       case .tooLarge, .stateTooLarge: .tooLarge
-      case .gone, .joining: .unavailable
+      case .gone, .joining, .notStored: .unavailable
       }
     self.init(code, error.description)
   }

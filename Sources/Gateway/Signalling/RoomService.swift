@@ -62,10 +62,12 @@ public struct JoinRequest: Sendable {
   public var isAdmitted = false
   /// For how long it may wait for that.
   public var patience = Duration.zero
+  /// The id of the invitation that has given out the token; nil: none has.
+  public var invitation: String?
 }
 
-/// One participant's session, as its own front door sees it. Calls come one at a time, but for the transport's `offer`, beside
-/// which others may come.
+/// One participant's session, as its own front door sees it. Calls come one at a time, but for the transport's `offer` and
+/// `stored`, beside which others may come.
 public protocol RoomParticipant: Sendable {
   associatedtype Transport: RoomTransport
 
@@ -88,6 +90,8 @@ public protocol RoomParticipant: Sendable {
   /// As a host it lets one in that waits, or refuses it.
   /// - Parameter waiting: its id.
   func admit(_ waiting: String, _ isAllowed: Bool) async throws(RequestError)
+  /// Returns once what was done before outlives the process; other calls may come beside it.
+  func stored() async throws(RequestError)
   /// - Parameter destinations: identities; nil: all others.
   func send(
     _ payload: [UInt8], topic: String?, reliable: Bool, to destinations: [String]?
@@ -117,6 +121,11 @@ public protocol RoomTransport: Sendable {
   func resize(_ track: String, layers: [OfferedLayer]) async throws(RequestError)
 }
 
+extension RoomParticipant {
+  /// Where nothing is stored.
+  public func stored() async throws(RequestError) {}
+}
+
 extension ParticipantSession: RoomParticipant {}
 extension ParticipantTransport: RoomTransport {}
 
@@ -126,14 +135,15 @@ extension RoomDirectory: RoomService {
       room: request.room, identity: request.identity, name: request.name, metadata: request.metadata,
       attributes: request.attributes, grants: request.grants, issued: request.tokenIssued,
       device: request.device,
-      opening: .both, isAdmitted: request.isAdmitted)
+      opening: .both, isAdmitted: request.isAdmitted, invitation: request.invitation)
   }
 
   public func enter(_ request: JoinRequest) async throws(JoinError) -> RoomArrival {
     let entry = try await enter(
       room: request.room, identity: request.identity, name: request.name, metadata: request.metadata,
       attributes: request.attributes, grants: request.grants, issued: request.tokenIssued,
-      device: request.device, isAdmitted: request.isAdmitted, patience: request.patience)
+      device: request.device, isAdmitted: request.isAdmitted, patience: request.patience,
+      invitation: request.invitation)
     switch entry {
     case .joined(let session): return .joined(session)
     case .waiting(let waiting): return .waiting(DirectoryWaiter(waiting: waiting))

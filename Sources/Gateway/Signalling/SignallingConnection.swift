@@ -134,7 +134,7 @@ package actor SignallingConnection<Socket: TextSocket> {
       attributes: token.attributes, grants: token.grants, tokenIssued: token.effectiveIssue,
       device: token.call?.device, remote: socket.remote, isAdmitted: token.isAdmitted,
       // It holds for a session that begins while it holds.
-      patience: .seconds(max(0, token.validUntil - terms.now())))
+      patience: .seconds(max(0, token.validUntil - terms.now())), invitation: token.roost.invitation)
     isEntering = true
     defer { isEntering = false }
     // The first message is charged like any other, once the identity that pays for it is known.
@@ -156,9 +156,8 @@ package actor SignallingConnection<Socket: TextSocket> {
 
   func refuse(_ error: JoinError, _ id: RequestID?) {
     let refusal = Refusal(error)
-    fail(
-      refusal.code, refusal.message, id: id,
-      close: refusal.code == .tokenRemoved ? .forbidden : .joinRefused)
+    let isForbidden = refusal.code == .tokenRemoved || refusal.code == .tokenRevoked
+    fail(refusal.code, refusal.message, id: id, close: isForbidden ? .forbidden : .joinRefused)
   }
 
   private func resume(_ token: String, after: Int, id: RequestID?, bytes: Int) async {

@@ -180,7 +180,12 @@ actor SignallingSession {
     case .tellSlots: await participant.tellSlots()
     case .perform(let request, let id):
       let error = await perform(request)
-      _ = await perform(handle(.done(id, error)))
+      if error == nil, case .admit(let wanted) = request, !wanted.allowed {
+        // That one is refused is said once it is stored, and meanwhile the client may ask for something else.
+        Task { await finishStored(id) }
+      } else {
+        _ = await perform(handle(.done(id, error)))
+      }
     case .offer(let offer, let id): Task { await answer(offer, id) }
     case .explain(let id): Task { await explain(id) }
     case .share(let event, let id): await share(event, id)
@@ -219,6 +224,13 @@ actor SignallingSession {
     } catch {
       return error
     }
+  }
+
+  private func finishStored(_ id: RequestID?) async {
+    var failure: RequestError?
+    do throws(RequestError) { try await participant.stored() } catch { failure = error }
+    guard !state.isOver else { return }
+    _ = await perform(handle(.done(id, failure)))
   }
 
   private func answer(_ offer: ClientMessage.Offer, _ id: RequestID?) async {

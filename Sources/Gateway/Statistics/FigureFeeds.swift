@@ -22,19 +22,26 @@ final class FigureFeeds: Sendable {
   var count: Int { places.withLock { $0.count } }
 
   /// - Parameters:
+  ///   - permit: whether a view may be made that isn't yet; what is made already costs nothing more.
   ///   - measure: makes the figures, as the text of an event; nil: there are none any more.
   ///   - pause: between two of them.
+  /// - Returns: nil: it may not.
   func feed(
-    of view: FigureView, measure: @escaping @Sendable () async -> [UInt8]?,
+    of view: FigureView, permit: () -> Bool = { true },
+    measure: @escaping @Sendable () async -> [UInt8]?,
     pause: @escaping @Sendable () async throws -> Void
-  ) -> FigureFeed {
-    places.withLock { places in
-      // One whose room is over says no more than that, and the room may have been made again.
-      if let feed = places[view]?.feed, !feed.newest.isOver { return feed }
+  ) -> FigureFeed? {
+    let (feed, _) = places.withLock { places -> (FigureFeed?, before: FigureFeed?) in
+      // One whose room is over says no more than that, and the room may have been made again. If this is its last hold it ends once
+      // the table is not locked any more, as in `tidy`.
+      let before = places[view]?.feed
+      if let before, !before.newest.isOver { return (before, nil) }
+      guard permit() else { return (nil, before) }
       let feed = FigureFeed(measure: measure, pause: pause) { [weak self] in self?.tidy(view) }
       places[view] = Place(feed: feed)
-      return feed
+      return (feed, before)
     }
+    return feed
   }
 
   /// No reader has it any more, unless it was made again.

@@ -68,6 +68,7 @@ extension RESTProblem {
     case .elsewhere: self.init(CallProblem.activeElsewhere)
     case .noRoom: self.init(AdministrationError.unknownRoom)
     case .removed: self.init(AccessTokenRefusal.removed)
+    case .revoked: self.init(AccessTokenRefusal.revoked)
     case .tooLarge(let excess) where excess.mayPass: self = .full(excess.description)
     case .tooLarge(let excess): self.init(AdministrationError.stateTooLarge(excess))
     case .tooOften: self.init(AdministrationError.tooOften)

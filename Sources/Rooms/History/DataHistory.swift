@@ -45,12 +45,19 @@ struct DataHistory: Sendable {
   /// A removed identity's messages go with it.
   mutating func forget(_ identity: String) { drop { $0.sender?.isExactly(identity) == true } }
 
+  /// Drops the oldest, as long as there are more bytes.
+  mutating func shrink(to bytes: Int) { dropOldest { _, _, left in left > bytes } }
+
   private mutating func trim(_ terms: DataHistoryTerms, now: Instant) {
+    dropOldest { oldest, count, bytes in
+      count > terms.max || bytes > Self.byteLimit || now - oldest.at >= .seconds(terms.seconds)
+    }
+  }
+
+  /// - Parameter isGone: of the oldest that is left, with how many there are then, and their bytes.
+  private mutating func dropOldest(while isGone: (Entry, _ count: Int, _ bytes: Int) -> Bool) {
     var count = 0
-    while count < entries.count,
-      entries.count - count > terms.max || bytes > Self.byteLimit
-        || now - entries[count].at >= .seconds(terms.seconds)
-    {
+    while count < entries.count, isGone(entries[count], entries.count - count, bytes) {
       bytes -= entries[count].message.bytes
       count += 1
     }

@@ -10,8 +10,9 @@ struct Invitations {
 
   private struct Entry {
     var invitation: Invitation
-    /// However many addresses have its link, they come at the pace of one: each opening makes an identity with budgets of its own.
-    var pace = RateLimit(rate: 1.0 / 3, burst: 20)
+    /// Of all who have its link: each opening makes an identity with budgets of its own. It is far more than one address has, so that it
+    /// takes many to keep others out.
+    var pace = RateLimit(rate: 2, burst: 100)
   }
 
   private var entries: [InvitationID: Entry] = [:]

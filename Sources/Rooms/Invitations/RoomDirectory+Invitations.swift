@@ -27,10 +27,11 @@ extension RoomDirectory {
     return registry.records.invitations(of: live.id, now: registry.wallSeconds())
   }
 
-  /// It opens nothing from here on, and tokens that it has given out let no one in who isn't in.
-  public func revoke(_ id: String, of room: String) throws(AdministrationError) {
+  /// It opens nothing from here on, and tokens that it has given out let no one in who isn't in: those who wait by them wait no longer.
+  public func revoke(_ id: String, of room: String) async throws(AdministrationError) {
     guard let live = self.room(of: room) else { throw .unknownRoom }
     guard registry.records.revoke(InvitationID(known: id), of: live.id) else { throw .unknownInvitation }
+    _ = await live.handle(.invitationEnded)
   }
 
   /// Opens one by its secret's code: who made it must still be welcome, and its room the one that it was.
@@ -39,7 +40,7 @@ extension RoomDirectory {
     let now = registry.wallSeconds()
     guard let known = registry.records.invitation(of: code, now: now), room(of: known.room)?.id == known.life
     else { throw .unknownInvitation }
-    guard isWelcome(known) else { throw .unknownInvitation }
+    guard registry.isWelcome(known) else { throw .unknownInvitation }
     guard let (invitation, isPaced) = registry.records.open(known.id, now: now, at: media.now) else {
       throw .unknownInvitation
     }
@@ -47,18 +48,8 @@ extension RoomDirectory {
     return invitation
   }
 
-  /// Whether who made it is: one that is removed from the room lets no one else in.
-  private func isWelcome(_ invitation: Invitation) -> Bool {
-    guard let inviter = invitation.terms.inviter else { return true }
-    return !registry.forbids(inviter, in: invitation.room, issued: invitation.terms.inviterIssued)
-  }
-
   /// Whether a token that an invitation has given out may still come in by it.
   public func holds(_ invitation: String, in room: String) -> Bool {
-    #if PLANTED_DEFECTS
-      if PlantedDefect.isOn(.revokedHolds) { return true }
-    #endif
-    let id = InvitationID(known: invitation)
-    return registry.records.holding(id, of: room, now: registry.wallSeconds()).map(isWelcome) ?? false
+    registry.holds(InvitationID(known: invitation), in: room)
   }
 }

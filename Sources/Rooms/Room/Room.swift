@@ -102,9 +102,7 @@ actor Room: RoomRequests {
   /// As `join`, of one that may wait to be let in. Nothing is waited for here: those who come later find it in, or waiting.
   func enter(_ newcomer: Newcomer) throws(JoinError) -> Entry {
     (self.newcomer, waiter) = (nil, nil)
-    // Asked here as well as at the door: a removal may have come between the two.
-    let isForbidden = registry.forbidsInside(newcomer.identity, in: name, issued: newcomer.issued)
-    let reply = handle(.join(newcomer, isForbidden: isForbidden))
+    let reply = handle(.join(newcomer, refused: registry.refusal(of: newcomer, in: name)))
     if case .joinRefused(let error) = reply { throw error }
     if case .waiting = reply, let waiter { return .waiting(waiter) }
     guard let session = self.newcomer else { throw .removed }
@@ -112,12 +110,14 @@ actor Room: RoomRequests {
     return .session(session, isNew: true)
   }
 
+  func stored() async throws(RequestError) {
+    do throws(JournalError) { try await registry.records.synced() } catch { throw .notStored }
+  }
+
   /// As `join`, of a client without a socket.
   func open(_ entry: StandaloneEntry) async -> RoomReply {
     await giveWay()
-    let newcomer = entry.newcomer
-    let isForbidden = registry.forbidsInside(newcomer.identity, in: name, issued: newcomer.issued)
-    return handle(.open(entry, isForbidden: isForbidden))
+    return handle(.open(entry, refused: registry.refusal(of: entry.newcomer, in: name)))
   }
 
   var now: Instant { media.now }
@@ -128,13 +128,13 @@ actor Room: RoomRequests {
     switch effect {
     case .reply(let new): reply = new
     case .admit(let joined, let terms): admit(joined, terms)
+    case .askWait(let session, let replacing):
+      follow(.waits(session, wait(session.newcomer.identity, replacing: replacing)), &reply)
     case .wait(let waiter): wait(waiter)
-    case .askPlace(let id, let identity, let cause):
-      var refusal: JoinError?
-      do throws(JoinError) { try registry.takePlace(identity, in: name, number: number) } catch {
-        refusal = error
-      }
-      follow(.placed(id, of: identity, refusal, cause), &reply)
+    case .askPlace(let id, let newcomer, let cause):
+      follow(.placed(id, of: newcomer.identity, takePlace(newcomer), cause), &reply)
+    case .askInvitations(let invitations):
+      follow(.uninvited(invitations.filter { !registry.holds($0, in: name) }), &reply)
     case .waitingEnded(let patience):
       let isOver = registry.waitingEnded(in: name, number: number, patience: patience, now: now)
       if isOver { follow(.finish, &reply) }
@@ -155,6 +155,7 @@ actor Room: RoomRequests {
       }
     case .keepSettings(let settings):
       registry.records.keep(settings, of: state.info, created: state.created)
+    case .historyChanged: boundHistory(&reply)
     case .giveUpName: registry.records.giveUpName(of: state.id)
     case .sessionEnded(let identity, let reason, let patience):
       let isOver = registry.sessionEnded(
@@ -185,13 +186,41 @@ actor Room: RoomRequests {
     for effect in state.handle(input, now: state.now) { perform(effect, &reply) }
   }
 
+  /// Looks at what the room keeps by now: an effect before this one may have ended it.
+  private func boundHistory(_ reply: inout RoomReply) {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.historyOfAll) { return }
+    #endif
+    let (kept, bytes) = (state.newcomers.history.entries.count, state.newcomers.history.bytes)
+    let most = registry.histories.keep(bytes, of: number)
+    guard most < bytes else { return }
+    follow(.keepAtMost(most), &reply)
+    registry.histories.forgot(kept - state.newcomers.history.entries.count)
+  }
+
   private func prepare(_ proposal: Proposal, _ reply: inout RoomReply) {
     guard let key = proposal.peer ?? media.reserve() else { return follow(.overloaded(proposal), &reply) }
     follow(.prepared(proposal, key, media.local(for: key)), &reply)
   }
 
+  /// - Returns: why one may not wait.
+  private func wait(_ identity: String, replacing: Bool) -> JoinError? {
+    do throws(JoinError) {
+      try registry.wait(identity, in: name, number: number, replacing: replacing)
+      return nil
+    } catch { return error }
+  }
+
+  /// - Returns: why there is no place for one that waits. What its token says is asked once more, at the act.
+  private func takePlace(_ newcomer: Newcomer) -> JoinError? {
+    if let refused = registry.refusal(of: newcomer, in: name) { return refused }
+    do throws(JoinError) {
+      try registry.takePlace(newcomer.identity, in: name, number: number)
+      return nil
+    } catch { return error }
+  }
+
   private func wait(_ waiter: Waiter) {
-    registry.wait(waiter.identity, in: name, number: number)
     let ticket = WaitingTicket(waiter)
     tickets[waiter.id] = ticket
     self.waiter = ticket

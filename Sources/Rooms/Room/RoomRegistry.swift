@@ -15,6 +15,8 @@ final class RoomRegistry<Handle: Sendable>: Sendable {
 
   /// What happened in rooms.
   let records: RoomRecords
+  /// What they keep together for those who come later.
+  let histories: HistoryDesk
   /// Seconds since 1970, by the clock that tokens go by.
   let wallSeconds: @Sendable () -> Int
   private let state: Mutex<State>
@@ -24,6 +26,7 @@ final class RoomRegistry<Handle: Sendable>: Sendable {
     limits: DirectoryState<Handle>.Limits, records: RoomRecords, wallSeconds: @escaping @Sendable () -> Int
   ) {
     self.records = records
+    histories = HistoryDesk(rooms: limits.rooms)
     self.wallSeconds = wallSeconds
     state = Mutex(State(rooms: DirectoryState(limits: limits)))
   }
@@ -56,6 +59,29 @@ final class RoomRegistry<Handle: Sendable>: Sendable {
     return forbids(identity, in: room, issued: issued)
   }
 
+  /// Why one that comes may not, asked inside: a removal may have come between the door and here, or the end of its invitation.
+  func refusal(of newcomer: Newcomer, in room: String) -> JoinError? {
+    if forbidsInside(newcomer.identity, in: room, issued: newcomer.issued) { return .removed }
+    if let invitation = newcomer.invitation, !holds(invitation, in: room) { return .revoked }
+    return nil
+  }
+
+  // MARK: - Invitations
+
+  /// Whether a token that an invitation has given out may still come in by it.
+  func holds(_ invitation: InvitationID, in room: String) -> Bool {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.revokedHolds) { return true }
+    #endif
+    return records.holding(invitation, of: room, now: wallSeconds()).map(isWelcome) ?? false
+  }
+
+  /// Whether who made it is: one that is removed from the room lets no one else in.
+  func isWelcome(_ invitation: Invitation) -> Bool {
+    guard let inviter = invitation.terms.inviter else { return true }
+    return !forbids(inviter, in: invitation.room, issued: invitation.terms.inviterIssued)
+  }
+
   // MARK: - Sessions
 
   /// A session that `begin` let in is over.
@@ -79,9 +105,13 @@ final class RoomRegistry<Handle: Sendable>: Sendable {
   }
 
   /// One that `begin` let in waits to be let in, and has no place meanwhile.
-  func wait(_ identity: String, in name: String, number: UInt64) {
-    let continuations = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-      guard state.rooms.wait(identity, in: name, number: number) else { return [] }
+  /// - Parameter replacing: an earlier one of its identity waits no longer then.
+  /// - Throws: as many wait as may.
+  func wait(_ identity: String, in name: String, number: UInt64, replacing: Bool) throws(JoinError) {
+    let continuations = try state.withLock {
+      state throws(JoinError) -> [CheckedContinuation<Void, Never>] in
+      let isEmpty = try state.rooms.wait(identity, in: name, number: number, replacing: replacing)
+      guard isEmpty else { return [] }
       defer { state.waitingUntilEmpty = [] }
       return state.waitingUntilEmpty
     }

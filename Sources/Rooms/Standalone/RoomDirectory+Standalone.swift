@@ -10,25 +10,27 @@ extension RoomDirectory {
   /// - Parameters:
   ///   - grants: what the token allows. A participant that is in has its own, which these narrow for this transport.
   ///   - issued: when the token counts as issued, seconds since 1970; nil: not known.
+  ///   - invitation: the id of the one that has given out the token; nil: none has.
   public func open(
     _ offer: StandaloneOffer, room name: String, identity: String, name display: String? = nil,
     metadata: String? = nil, attributes: [String: String] = [:], grants: Grants, issued: Int? = nil,
-    device: String? = nil, isAdmitted: Bool = false
+    device: String? = nil, isAdmitted: Bool = false, invitation: String? = nil
   ) async throws(StandaloneError) -> StandaloneAnswer {
     let stay: String?
     do throws(JoinError) {
       stay = try await admit(identity, device: device, to: name, grants: grants)
     } catch { throw .joining(error) }
-    if registry.forbidsInside(identity, in: name, issued: issued) { throw refuse(.joining(.removed)) }
+    let newcomer = Newcomer(
+      identity: identity, name: display, metadata: metadata, attributes: attributes, grants: grants,
+      issued: issued, opens: nil, isAttended: false, stay: stay, isAdmitted: isAdmitted,
+      invitation: invitation.map { InvitationID(known: $0) })
+    if let refused = registry.refusal(of: newcomer, in: name) { throw refuse(.joining(refused)) }
     let room: Room
     do throws(JoinError) {
       room = try registry.withRooms { rooms throws(JoinError) in
         try rooms.begin(identity, in: name) { make(name, terms.defaults, number: $0) }
       }
     } catch { throw refuse(.joining(error)) }
-    let newcomer = Newcomer(
-      identity: identity, name: display, metadata: metadata, attributes: attributes, grants: grants,
-      issued: issued, opens: nil, isAttended: false, stay: stay, isAdmitted: isAdmitted)
     switch await room.open(StandaloneEntry(newcomer: newcomer, offer: offer)) {
     case .standalone(let answer, let isNew):
       if isNew { registry.withRooms { $0.noteStarted() } }

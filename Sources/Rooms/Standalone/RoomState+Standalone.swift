@@ -7,9 +7,10 @@ internal import Wire
 /// Transports without a socket come.
 extension RoomState {
   /// Reads the offer, and asks for a place at the media plane.
-  mutating func open(_ entry: StandaloneEntry, isForbidden: Bool) {
+  mutating func open(_ entry: StandaloneEntry, refused: JoinError?) {
     do throws(StandaloneError) {
-      let description = try review(entry, isForbidden: isForbidden)
+      if let refused { throw .joining(refused) }
+      let description = try review(entry)
       emit(.prepare(Proposal(peer: nil, content: .open(entry, description))))
     } catch { refuse(entry, error) }
   }
@@ -21,11 +22,8 @@ extension RoomState {
   }
 
   /// Whether it may come: what costs little is asked first, and what is read is paid for before.
-  private mutating func review(
-    _ entry: StandaloneEntry, isForbidden: Bool
-  ) throws(StandaloneError) -> SessionDescription {
+  private mutating func review(_ entry: StandaloneEntry) throws(StandaloneError) -> SessionDescription {
     let newcomer = entry.newcomer
-    guard !isForbidden else { throw .joining(.removed) }
     // For all that is looked at, and that others hear of a transport.
     guard pay(newcomer, 1) else { throw .tooOften }
     if let closed { throw .joining(closed == .serverShutdown ? .draining : .noRoom) }

@@ -7,6 +7,8 @@ enum AdministrationRequest: Sendable {
   case remove(String)
   /// Lets an identity in that waits; with an id, if it waits by that one.
   case admit(String, WaitingID?)
+  /// Refuses an identity that waits; with an id, if it waits by that one.
+  case refuse(String, WaitingID?)
   /// Ends an identity's session, if it is there by that stay, and no more.
   case disconnect(String, stay: String, LeaveReason)
   case mute(track: String, of: String, Bool)
@@ -22,7 +24,7 @@ enum AdministrationRequest: Sendable {
       if PlantedDefect.isOn(.withdrawalsWait), case .changeParticipant = self { return true }
     #endif
     return switch self {
-    case .changeParticipant, .remove, .disconnect, .mute(_, _, true), .stopRecording: false
+    case .changeParticipant, .remove, .refuse, .disconnect, .mute(_, _, true), .stopRecording: false
     case .change, .send, .mute(_, _, false), .record, .thumbnail, .admit: true
     }
   }

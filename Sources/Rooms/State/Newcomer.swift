@@ -19,6 +19,8 @@ struct Newcomer: Sendable {
   var isAdmitted = false
   /// For how long its front door waits for that; nil: it can't.
   var patience: Duration?
+  /// By which the server has given out its token: it comes in while that holds. nil: by none.
+  var invitation: InvitationID?
 
   /// Whether it comes by another stay than the participant of its identity is there by, which is over then.
   func hasMoved(from member: Member) -> Bool {

@@ -9,10 +9,15 @@ enum RoomEffect: Sendable {
 
   /// It is in: what follows concerns it too.
   case admit(JoinedState, SessionTerms)
-  /// A session waits to be let in. It gives up the place that it was given as it came, and keeps the room.
+  /// A question: whether a session may wait to be let in. It gives up the place that it was given as it came, and keeps the room.
+  /// - Parameter replacing: an earlier one of its identity waits no longer then.
+  case askWait(WaitingSession, replacing: Bool)
+  /// A session waits.
   case wait(Waiter)
-  /// A question: a place for one that waits.
-  case askPlace(WaitingID, of: String, AdmissionCause)
+  /// A question: a place for one that waits, as it came.
+  case askPlace(WaitingID, Newcomer, AdmissionCause)
+  /// A question: which of these hold no more.
+  case askInvitations([InvitationID])
   /// One waits no longer, whatever became of it.
   /// - Parameter patience: seconds for which a room stays that is empty now.
   case waitingEnded(patience: Int)
@@ -37,6 +42,8 @@ enum RoomEffect: Sendable {
   case keepSettings(RoomSettings)
   /// An identity's tokens of before are no longer good for the room.
   case forbid(String)
+  /// A question: whether the room may keep as many bytes of messages as it has now for those who come.
+  case historyChanged
   /// It comes back under its name no more.
   case giveUpName
   /// A session is over.

@@ -12,17 +12,23 @@ enum RoomInput: Sendable {
   case comeBack(after: Int, [RoomRecovery.Participant])
   /// The directory has forgotten the room: the last event.
   case finish
-  /// - Parameter isForbidden: the identity was removed after its token was issued, as it is known now.
-  case join(Newcomer, isForbidden: Bool)
+  /// - Parameter refused: why its token lets it in no more, as it is known now: `removed` or `revoked`.
+  case join(Newcomer, refused: JoinError?)
   /// - Parameter session: number of the session that asks; nil: whichever the participant has. One that another has followed is over.
   case request(ParticipantID, ParticipantRequest, session: UInt32? = nil)
+  /// To `RoomEffect.askWait`: nil: it may wait.
+  case waits(WaitingSession, JoinError?)
   /// To `RoomEffect.askPlace`: nil: there is one.
   case placed(WaitingID, of: String, JoinError?, AdmissionCause)
   /// A front door waits no longer for one of its sessions to be let in.
   case stopWaiting(WaitingID, WaitingEndReason)
+  /// An invitation has ended before its time.
+  case invitationEnded
+  /// To `RoomEffect.askInvitations`: these hold no more.
+  case uninvited([InvitationID])
   /// A client without a socket comes with an offer.
-  /// - Parameter isForbidden: as of `join`.
-  case open(StandaloneEntry, isForbidden: Bool)
+  /// - Parameter refused: as of `join`.
+  case open(StandaloneEntry, refused: JoinError?)
   case standalone(StandaloneName, StandaloneRequest)
   case administration(AdministrationRequest)
   /// Those who oversee the room name the stay by which a participant is there.
@@ -41,6 +47,8 @@ enum RoomInput: Sendable {
   case overloaded(Proposal)
   /// To `RoomEffect.read`: nil: they are not kept any more.
   case missed(ParticipantID, after: Int, EventLog.Page?)
+  /// To `RoomEffect.historyChanged`: so many bytes of messages the room may keep, which has more.
+  case keepAtMost(Int)
   /// A recording has ended by itself.
   case recordingEnded(RecordingID, RecordingEndReason)
   /// Something has happened in the call that the room is of.

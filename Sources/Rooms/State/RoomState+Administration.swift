@@ -10,6 +10,7 @@ extension RoomState {
       case .changeParticipant(let identity, let patch): try change(identity, patch)
       case .remove(let identity): remove(identity)
       case .admit(let identity, let id): try admit(identity, id)
+      case .refuse(let identity, let id): turnAway(try waitingPlace(of: identity, id))
       case .disconnect(let identity, let stay, let reason):
         if let member = member(of: identity), members[member].stay.end(stay, reason) {
           end(member, reason: reason)
@@ -45,11 +46,16 @@ extension RoomState {
   }
 
   /// - Parameter id: nil: by whichever it waits.
-  private mutating func admit(_ identity: String, _ id: WaitingID?) throws(AdministrationError) {
+  private func waitingPlace(of identity: String, _ id: WaitingID?) throws(AdministrationError) -> Int {
     let index = waiting.firstIndex { session in
       session.newcomer.identity.isExactly(identity) && id.map { $0 == session.id } ?? true
     }
     guard let index else { throw .unknownParticipant }
+    return index
+  }
+
+  private mutating func admit(_ identity: String, _ id: WaitingID?) throws(AdministrationError) {
+    let index = try waitingPlace(of: identity, id)
     // Its answer comes with the place.
     do throws(JoinError) { try letIn(index, .administration) } catch { throw .joining(error) }
   }
@@ -86,6 +92,7 @@ extension RoomState {
   }
 
   /// Ends an identity's session, if there is one, also one that waits, and forgets its messages; the journal remembers the removal.
+  /// Invitations that it has made hold no more.
   mutating func remove(_ identity: String) {
     #if PLANTED_DEFECTS
       if !PlantedDefect.isOn(.historyOfRemoved) { newcomers.history.forget(identity) }
@@ -93,6 +100,7 @@ extension RoomState {
       newcomers.history.forget(identity)
     #endif
     endWaiting(of: identity, .removed)
+    invitationsMayHaveEnded()
     guard let member = member(of: identity) else { return }
     log("participant removed", of: members[member], ("id", members[member].id.text))
     end(member, reason: .removed)

@@ -26,25 +26,26 @@ extension RoomState {
     }
   }
 
-  /// The last event, of a room that had a first.
+  /// The last event, of a room that had a first. What it has kept goes with it.
   mutating func finish() {
     isFinished = true
+    newcomers.history.apply(nil, now: now)
     endAllWaiting(.roomClosed)
     endRecordings(.roomFinished)
     if lastEvent > 0 { record(.roomFinished) }
   }
 
-  mutating func join(_ newcomer: Newcomer, isForbidden: Bool) {
+  mutating func join(_ newcomer: Newcomer, refused: JoinError?) {
     do throws(JoinError) {
-      try admit(newcomer, isForbidden: isForbidden)
+      if let refused { throw refused }
+      try admit(newcomer)
     } catch {
       emit(.sessionEnded(identity: newcomer.identity, nil, patience: patience))
       reply(.joinRefused(error))
     }
   }
 
-  private mutating func admit(_ newcomer: Newcomer, isForbidden: Bool) throws(JoinError) {
-    guard !isForbidden else { throw .removed }
+  private mutating func admit(_ newcomer: Newcomer) throws(JoinError) {
     switch entrance(of: newcomer) {
     case .open: reply(try come(newcomer) ? .done : .attached)
     case .waits: try wait(newcomer)

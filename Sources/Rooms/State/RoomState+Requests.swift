@@ -216,7 +216,10 @@ extension RoomState {
   /// Keeps a message for those who come later, where the room does: one to everybody, which no one may miss.
   /// - Parameter member: who has sent it; nil: who runs the room.
   mutating func keep(_ message: DataMessage, of member: Int?) {
-    guard let terms = settings.dataHistory, message.reliable, let topic = message.topic else { return }
+    // To one that is over no one comes.
+    guard !isFinished, let terms = settings.dataHistory, message.reliable, let topic = message.topic else {
+      return
+    }
     let sender = member.map { members[$0] }
     // A hidden sender stays unnamed.
     let named = message.from == nil ? nil : sender

@@ -47,6 +47,8 @@ package struct RoomState: Sendable {
     var effects: [RoomEffect] = []
     /// Signs of life were taken: what is due for those who are away is done once the input has been handled.
     var hasPresenceChanged = false
+    /// Invitations may have ended by which some wait.
+    var asksInvitations = false
   }
 
   /// - Parameter random: draws ids and what descriptions need.
@@ -73,15 +75,19 @@ package struct RoomState: Sendable {
   /// - Returns: what is to be done, in that order.
   mutating func handle(_ input: RoomInput, now: Instant) -> [RoomEffect] {
     self.now = now
+    let kept = newcomers.history.bytes
     switch input {
     case .start: if !isFinished { start() }
     case .comeBack(let last, let participants): comeBack(after: last, participants)
     case .finish: finish()
-    case .join(let newcomer, let isForbidden): join(newcomer, isForbidden: isForbidden)
+    case .join(let newcomer, let refused): join(newcomer, refused: refused)
+    case .waits(let session, let error): beginWaiting(session, error)
     case .placed(let id, let identity, let error, let cause): placed(id, of: identity, error, cause)
     case .stopWaiting(let id, let reason): stopWaiting(id, reason)
+    case .invitationEnded: invitationsMayHaveEnded()
+    case .uninvited(let invitations): endWaiting(by: invitations)
     case .request(let id, let request, let session): handle(request, of: id, session)
-    case .open(let entry, let isForbidden): open(entry, isForbidden: isForbidden)
+    case .open(let entry, let refused): open(entry, refused: refused)
     case .standalone(let name, let request): handle(request, of: name)
     case .administration(let request): handle(request)
     case .stay(let id, let stay, let arrival): note(stay, of: id, by: arrival)
@@ -96,12 +102,16 @@ package struct RoomState: Sendable {
     case .prepared(let proposal, let key, let local): go(on: proposal, key, local)
     case .overloaded(let proposal): overloaded(proposal)
     case .missed(let id, let after, let page): resume(id, after: after, page)
+    case .keepAtMost(let bytes): newcomers.history.shrink(to: bytes)
     case .recordingEnded(let id, let reason): endRecording(id, reason)
     case .called(let kind, let call): record(kind, nil, call: call)
     case .recordingLeftOpen(let id): noteLeftOpen(id)
     }
     // Last, since it may end sessions: until here members stay at their places in the list.
     if turn.hasPresenceChanged { lookAfter() }
+    if newcomers.history.bytes != kept { emit(.historyChanged) }
+    // Behind all that has happened, since events follow from its answer.
+    if turn.asksInvitations { askInvitations() }
     defer { turn = Turn() }
     return turn.effects
   }
@@ -113,6 +123,9 @@ package struct RoomState: Sendable {
       if PlantedDefect.isOn(.endedTooSoon) { lookAfter() }
     #endif
   }
+
+  /// At the end of this input it is asked which of those hold by which some wait.
+  mutating func invitationsMayHaveEnded() { turn.asksInvitations = true }
 
   // MARK: - What is to be done
 

@@ -8,16 +8,25 @@ final class ThumbnailDesk: Sendable {
   /// Of one room: a room whose tracks bring no key frame has each wait, and takes no other room's.
   static let atOnceOfRoom = 4
 
+  /// What one who asks may take of what all do.
+  private struct Taken: Refilling {
+    var requests = RateLimit(rate: 4, burst: 16)
+
+    var fullAt: Instant { requests.full }
+  }
+
   private struct State {
     /// By the number of their room, without those that have none.
     var underWay: [UInt64: Int] = [:]
     var requests = RateLimit(rate: 32, burst: 64)
+    var byTaker = AllowanceTable<Int, Taken>(capacity: 1_024)
   }
 
   private let state = Mutex(State())
 
-  /// - Returns: false where too much is under way; else `end` follows.
-  func begin(of room: UInt64, now: Instant) -> Bool {
+  /// - Parameter taker: stands for who asks.
+  /// - Returns: false where too much is under way, or was asked for; else `end` follows.
+  func begin(of room: UInt64, for taker: Int, now: Instant) -> Bool {
     #if PLANTED_DEFECTS
       let most = PlantedDefect.isOn(.thumbnailsOfOne) ? Self.atOnce : Self.atOnceOfRoom
     #else
@@ -25,7 +34,9 @@ final class ThumbnailDesk: Sendable {
     #endif
     return state.withLock { state in
       let (own, all) = (state.underWay[room] ?? 0, state.underWay.values.reduce(0, +))
-      guard own < most, all < Self.atOnce, state.requests.take(now: now) else { return false }
+      guard own < most, all < Self.atOnce,
+        state.byTaker.use(taker, now: now, { $0.requests.take(now: now) }), state.requests.take(now: now)
+      else { return false }
       state.underWay[room] = own + 1
       return true
     }

@@ -32,7 +32,7 @@ extension RoomState {
     record(.participantUpdated, of: member)
   }
 
-  /// A host lets one in that waits, or refuses it, which removes its identity.
+  /// A host lets one in that waits, or refuses it.
   /// - Parameter waiting: its id.
   mutating func decide(_ waiting: String, isAllowed: Bool, by id: ParticipantID) throws(RequestError) {
     let member = try asking(id)
@@ -44,13 +44,7 @@ extension RoomState {
       // Its answer comes with the place.
       do throws(JoinError) { try letIn(index, .host) } catch { throw .joining(error) }
     } else {
-      let identity = self.waiting[index].newcomer.identity
-      #if PLANTED_DEFECTS
-        if !PlantedDefect.isOn(.refusedUnforbidden) { emit(.forbid(identity)) }
-      #else
-        emit(.forbid(identity))
-      #endif
-      remove(identity)
+      turnAway(index)
       reply(.done)
     }
   }

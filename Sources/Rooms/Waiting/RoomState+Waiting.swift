@@ -34,22 +34,31 @@ extension RoomState {
     return settings.admission && !newcomer.isAdmitted ? .waits : .open
   }
 
-  /// A session waits. An earlier one of its identity waits no longer: one of a name does, whom hosts know by it.
+  /// A session is to wait: the directory is asked whether one more may.
   mutating func wait(_ newcomer: Newcomer) throws(JoinError) {
     guard let patience = newcomer.patience else { throw .admissionRequired }
     if deadline != nil { throw .draining }
     if let closed { throw closed == .serverShutdown ? .draining : .noRoom }
-    let old = waiting.firstIndex { $0.newcomer.identity.isExactly(newcomer.identity) }
-    guard waiting.count - (old == nil ? 0 : 1) < Self.waitingLimit else {
+    let isKnown = waiting.contains { $0.newcomer.identity.isExactly(newcomer.identity) }
+    guard waiting.count - (isKnown ? 1 : 0) < Self.waitingLimit else {
       throw .full(limit: Self.waitingLimit)
     }
     guard pay(newcomer, Self.waitingCost) else { throw .tooOften }
-    if let old { endWaiting(old, .duplicateIdentity) }
-    start()
     let time = min(patience, Self.waitingTime)
     let session = WaitingSession(
       id: WaitingID(&random), newcomer: newcomer, since: wallTime, until: wallTime.advanced(by: time),
       deadline: now + time)
+    emit(.askWait(session, replacing: isKnown))
+  }
+
+  /// A session waits, unless as many do as may. An earlier one of its identity waits no longer: one of a name does, whom hosts know by it.
+  mutating func beginWaiting(_ session: WaitingSession, _ error: JoinError?) {
+    if let error {
+      emit(.sessionEnded(identity: session.newcomer.identity, nil, patience: patience))
+      return reply(.joinRefused(error))
+    }
+    endWaiting(of: session.newcomer.identity, .duplicateIdentity)
+    start()
     waiting.append(session)
     emit(.wait(session.waiter))
     record(.participantWaiting, EventWaiting(waiter: session.waiter))
@@ -83,6 +92,25 @@ extension RoomState {
     }
   }
 
+  /// Asks which of the invitations hold by which some wait.
+  mutating func askInvitations() {
+    var invitations: [InvitationID] = []
+    for session in waiting {
+      guard let invitation = session.newcomer.invitation, !invitations.contains(invitation) else { continue }
+      invitations.append(invitation)
+    }
+    if !invitations.isEmpty { emit(.askInvitations(invitations)) }
+  }
+
+  /// Ends those that came by invitations which hold no more.
+  mutating func endWaiting(by invitations: [InvitationID]) {
+    while let index = waiting.firstIndex(where: { session in
+      session.newcomer.invitation.map { invitations.contains($0) } ?? false
+    }) {
+      endWaiting(index, .removed, .revoked)
+    }
+  }
+
   /// Ends those that have waited for as long as they may.
   mutating func expireWaiting() {
     while let index = waiting.firstIndex(where: { $0.deadline <= now }) { endWaiting(index, .timedOut) }
@@ -98,14 +126,26 @@ extension RoomState {
     guard case .open = entrance(of: newcomer) else { throw .locked }
     if let closed { throw closed == .serverShutdown ? .draining : .noRoom }
     _ = try review(newcomer, replacing: member(of: newcomer.identity))
-    emit(.askPlace(waiting[index].id, of: newcomer.identity, cause))
+    emit(.askPlace(waiting[index].id, waiting[index].newcomer, cause))
+  }
+
+  /// A host refuses it. Its identity's tokens of before come in no more, unless that is in by another session: who is in stays.
+  mutating func turnAway(_ index: Int) {
+    let identity = waiting[index].newcomer.identity
+    guard member(of: identity) == nil else { return endWaiting(index, .refused) }
+    #if PLANTED_DEFECTS
+      if !PlantedDefect.isOn(.refusedUnforbidden) { emit(.forbid(identity)) }
+    #else
+      emit(.forbid(identity))
+    #endif
+    remove(identity)
   }
 
   /// What keeps sessions out has changed: those that wait for nothing any more come in, in their order.
   mutating func letInWhoMay() {
     for session in waiting {
       guard case .open = entrance(of: session.newcomer) else { continue }
-      emit(.askPlace(session.id, of: session.newcomer.identity, .settings))
+      emit(.askPlace(session.id, session.newcomer, .settings))
     }
   }
 
@@ -117,34 +157,46 @@ extension RoomState {
       if error == nil { emit(.sessionEnded(identity: identity, nil, patience: patience)) }
       return say(.notAdmitted, to: cause)
     }
-    if let error {
-      if case .settings = cause { endWaiting(index, .refused, error) }
-      return say(error, to: cause)
-    }
+    if let error { return keepOut(index, error, cause) }
     let session = waiting.remove(at: index)
-    emit(.waitingEnded(patience: patience))
     var newcomer = session.newcomer
     newcomer.isAdmitted = true
     do throws(JoinError) {
       // Asked once more: of several that come in at once each takes a place from the next.
       let isNew = try come(newcomer)
+      emit(.waitingEnded(patience: patience))
       record(.waitingEnded, EventWaiting(waiter: session.waiter, reason: .admitted))
       emit(.settle(id, .admitted(isNew: isNew)))
       say(nil, to: cause)
     } catch {
+      // As it was, in its place among the others: nothing of it has come in.
+      waiting.insert(session, at: index)
       emit(.sessionEnded(identity: identity, nil, patience: patience))
-      record(.waitingEnded, EventWaiting(waiter: session.waiter, reason: .refused))
-      emit(.settle(id, .ended(error)))
-      say(error, to: cause)
+      keepOut(index, error, cause)
     }
+  }
+
+  /// It can't come in. Where a host would have it, it goes on waiting, unless its token will never let it in.
+  private mutating func keepOut(_ index: Int, _ error: JoinError, _ cause: AdmissionCause) {
+    switch (error, cause) {
+    case (.removed, _), (.revoked, _): endWaiting(index, .removed, error)
+    case (_, .settings): endWaiting(index, .refused, error)
+    default: break
+    }
+    say(error, to: cause)
   }
 
   /// - Parameter error: nil: it is in.
   private mutating func say(_ error: JoinError?, to cause: AdmissionCause) {
-    switch cause {
-    case .settings: break
-    case .host: reply(error.map { .refused(.joining($0)) } ?? .done)
-    case .administration: reply(error.map { .administrationRefused(.joining($0)) } ?? .done)
+    switch (cause, error) {
+    case (.settings, _): break
+    case (_, nil): reply(.done)
+    // It waits no longer.
+    case (.host, .notAdmitted?), (.host, .removed?), (.host, .revoked?): reply(.refused(.unknownParticipant))
+    case (.administration, .notAdmitted?), (.administration, .removed?), (.administration, .revoked?):
+      reply(.administrationRefused(.unknownParticipant))
+    case (.host, let error?): reply(.refused(.joining(error)))
+    case (.administration, let error?): reply(.administrationRefused(.joining(error)))
     }
   }
 }

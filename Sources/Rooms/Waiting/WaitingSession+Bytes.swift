@@ -3,7 +3,7 @@ internal import Model
 
 extension WaitingSession {
   func encode(into writer: inout StateWriter) {
-    writer.write(UInt8(1))
+    writer.write(UInt8(2))
     writer.write(id.text)
     writer.write(since.milliseconds)
     writer.write(until.milliseconds)
@@ -12,12 +12,12 @@ extension WaitingSession {
   }
 
   init(from reader: inout StateReader) throws(StateError) {
-    _ = try reader.version("waiting", upTo: 1)
+    let version = try reader.version("waiting", upTo: 2)
     id = WaitingID(known: try reader.string(limit: stateTextLimit))
     since = WallTime(milliseconds: try reader.integer())
     until = WallTime(milliseconds: try reader.integer())
     deadline = try reader.instant()
-    newcomer = try Newcomer(from: &reader)
+    newcomer = try Newcomer(from: &reader, version: version)
   }
 }
 
@@ -37,9 +37,10 @@ extension Newcomer {
     writer.write(optional: opens?.rawValue)
     writer.write(isAttended)
     writer.write(optional: stay)
+    writer.write(optional: invitation?.text)
   }
 
-  fileprivate init(from reader: inout StateReader) throws(StateError) {
+  fileprivate init(from reader: inout StateReader, version: UInt8) throws(StateError) {
     let identity = try reader.string(limit: stateTextLimit)
     let name = try reader.optionalString(limit: stateTextLimit)
     let metadata = try reader.optionalString(limit: stateTextLimit)
@@ -54,5 +55,7 @@ extension Newcomer {
     opens = try reader.bool() ? try reader.value("transport role") : nil
     isAttended = try reader.bool()
     stay = try reader.optionalString(limit: stateTextLimit)
+    guard version >= 2 else { return }
+    invitation = try reader.optionalString(limit: stateTextLimit).map { InvitationID(known: $0) }
   }
 }

@@ -18,12 +18,12 @@ def room_of(name):
     return f"[...document.querySelectorAll('#rooms button')].find((each) => each.querySelector('.name').textContent === {json.dumps(name)})"
 
 
-async def administer(options, server, browser, room):
+async def administer(options, server, browser, room, lang="en"):
     """Somebody who looks at that room, with all that a token can allow."""
     admin = Person(await new_tab(browser), "admin")
     await admin.tab.resize(1280, 800)
     words = token(options.roost, "--list", "--create", "--admin", "--thumbnails", "--room", "*")
-    await admin.tab.open(f"{server.ORIGIN}/admin#token={words}")
+    await admin.tab.open(f"{server.ORIGIN}/admin?lang={lang}#token={words}")
     await admin.until(f"!!({room_of(room)})")
     await admin.tab.evaluate(f"({room_of(room)}).click()")
     await admin.until(f"document.getElementById('room-title').textContent === {json.dumps(room)}"

@@ -29,6 +29,25 @@ window.framesOf = async (tile) => {
 # The call shows, and all that belongs to it is there.
 IN_CALL = "document.body.dataset.view === 'call' && 'complete' in document.body.dataset"
 
+# Where the middle of an element is, once it stays where it is and nothing covers it; null: it isn't shown; what covers it, if that stays.
+MIDDLE = """
+const element = document.getElementById(%s);
+const middle = () => (({ x, y, width, height }) => [x + width / 2, y + height / 2])(element.getBoundingClientRect());
+const frame = () => new Promise((done) => { requestAnimationFrame(done); setTimeout(done, 100); });
+if (!element.checkVisibility({ visibilityProperty: true, checkVisibilityCSS: true })) return null;
+let before = null;
+let top = null;
+for (const end = Date.now() + 8000; Date.now() < end;) {
+  element.scrollIntoView({ block: "nearest", inline: "nearest" });
+  const now = middle();
+  top = document.elementFromPoint(...now);
+  if (String(now) === String(before) && element.contains(top)) return now;
+  before = now;
+  await frame();
+}
+return `something covers it: ${top?.outerHTML.slice(0, 200)}`;
+"""
+
 # Every tab, for pictures of what was there when something failed.
 TABS = []
 
@@ -70,7 +89,14 @@ class Person:
         return await self.tab.wait_until(expression, seconds)
 
     async def click(self, id_):
-        await self.tab.evaluate(f"document.getElementById({json.dumps(id_)}).click()")
+        """With the pointer, in the middle of the element. What this screen has no room for is pressed as the menu does that has it in its place."""
+        place = await self.tab.evaluate(MIDDLE % json.dumps(id_))
+        if isinstance(place, str):
+            raise TimeoutError(f"{self.tab.name}: {id_}: {place}")
+        if place is None:
+            await self.tab.evaluate(f"document.getElementById({json.dumps(id_)}).click()")
+        else:
+            await self.tab.point_click(*place)
 
     async def text(self, id_):
         """What is written there, once something is."""

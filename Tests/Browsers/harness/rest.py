@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import urllib.parse
 import urllib.request
 
 
@@ -11,10 +12,11 @@ def token(binary, *flags):
     return done.stdout.strip()
 
 
-def _ask(server, binary, method, path, body=None, kind="application/json"):
+def _ask(server, binary, method, path, body=None, kind="application/json", flags=("--admin", "--room", "*")):
+    """`flags`: of the token that asks."""
     request = urllib.request.Request(
         f"{server.ORIGIN}/v1/rooms/{path}", method=method, data=None if body is None else json.dumps(body).encode(),
-        headers={"authorization": f"Bearer {token(binary, '--admin', '--room', '*')}", "content-type": kind})
+        headers={"authorization": f"Bearer {token(binary, *flags)}", "content-type": kind})
     with urllib.request.urlopen(request, timeout=5) as answer:
         text = answer.read()
         return json.loads(text) if text else None
@@ -50,6 +52,17 @@ def change(server, binary, room, **settings):
 def record(server, binary, room):
     """Begins a recording. Answers with its id."""
     return _ask(server, binary, "POST", f"{room}/recordings", {})["id"]
+
+
+def invite(server, binary, room, **terms):
+    """A link for many, by a host of that room. Answers with the invitation."""
+    flags = ("--admin", "--room", room, "--identity", "inviter")
+    return _ask(server, binary, "POST", f"{urllib.parse.quote(room)}/invitations", terms, flags=flags)
+
+
+def invitations(server, binary, room):
+    """Those of the room that hold."""
+    return _ask(server, binary, "GET", f"{urllib.parse.quote(room)}/invitations")["items"]
 
 
 def stop_recording(server, binary, room, recording):

@@ -99,6 +99,7 @@ struct ExpositionTests {
     WebhookMetrics.write([hook, hook], held: (events: 15, bytes: 16), to: &exposition)
     var counts = RoomCounts()
     counts.sessionsEnded = [.removed: 10]
+    (counts.keptMessageBytes, counts.messagesForgotten) = (13, 14)
     RoomMetrics.write(counts, kept: (rooms: 1, events: 11, bytes: 12), isDraining: true, to: &exposition)
     ProcessMetrics.write(ProcessUsage(), version: "1", started: 2.5, to: &exposition)
     return exposition.text
@@ -137,6 +138,8 @@ struct ExpositionTests {
     #expect(value("roost_sessions_ended_total", ["reason": "removed"]) == 10)
     #expect(value("roost_draining", [:]) == 1)
     #expect(value("roost_kept_events", [:]) == 11 && value("roost_kept_event_bytes", [:]) == 12)
+    #expect(value("roost_kept_message_bytes", [:]) == 13)
+    #expect(value("roost_kept_messages_forgotten_total", [:]) == 14)
     #expect(value("roost_build_info", ["version": "1"]) == 1)
     #expect((0..<3).map { value("roost_worker_up", ["worker": "\($0)"]) } == [1, 0, 1])
     #expect(value("roost_sent_bytes_total", ["worker": "1"]) == nil)

@@ -176,7 +176,7 @@ struct StatisticsRESTTests {
     #expect(all.events().isEmpty)
   }
 
-  @Test func `of one token there are four, of all together sixty-four, and each leaves its place`()
+  @Test func `of one identity there are four, of all together sixty-four, and each leaves its place`()
     async throws
   {
     let house = try house()
@@ -184,7 +184,11 @@ struct StatisticsRESTTests {
       await house.respond(.get, Self.path, token: Self.token("holder \(holder)"))
     }
     var readers: [HTTPResponse] = []
-    for _ in 0..<FigureReaders.ofOne { readers.append(await open(0)) }
+    // Whichever of one's tokens they come with.
+    for number in 0..<FigureReaders.ofOne {
+      let token = Self.token("holder 0", expires: House.now + 300 + number)
+      readers.append(await house.respond(.get, Self.path, token: token))
+    }
     #expect(readers.allSatisfy { $0.status == 200 && $0.stream != nil })
     let fifth = await open(0)
     #expect(fifth.status == 429 && fifth.stream == nil && fifth.headers["retry-after"] == "5")
@@ -204,6 +208,42 @@ struct StatisticsRESTTests {
     for _ in 0..<500 where figures.feeds.count > 0 { try await Task.sleep(for: .milliseconds(2)) }
     #expect(figures.feeds.count == 0)
     #expect(await open(0).status == 200)
+  }
+
+  @Test func `those who run a room leave a part of the places to those who run the server`() throws {
+    let readers = FigureReaders()
+    var seats: [FigureReaders.Seat] = []
+    for holder in 0..<48 { seats.append(try readers.take(holder / 4, isOperator: false)) }
+    #expect(throws: FigureReaders.Full.all) { _ = try readers.take(99, isOperator: false) }
+    for holder in 0..<16 { seats.append(try readers.take(100 + holder / 4, isOperator: true)) }
+    #expect(throws: FigureReaders.Full.all) { _ = try readers.take(200, isOperator: true) }
+    seats.removeLast()
+    #expect(throws: FigureReaders.Full.all) { _ = try readers.take(99, isOperator: false) }
+    seats.removeFirst()
+    seats.append(try readers.take(99, isOperator: false))
+    #expect(readers.count == 63)
+  }
+
+  @Test func `a view that no one reads yet costs what a list does, and one that is made nothing`() async throws {
+    let clock = StandingClock()
+    let house = try House(clock: clock) { $0.statisticsPace = .milliseconds(20) }
+    try await house.room()
+    let token = Self.token()
+    func open(_ query: String, _ text: String) async -> Int {
+      await house.respond(.get, "\(Self.path)?room=demo\(query)", token: text).status
+    }
+    let held = await house.respond(.get, "\(Self.path)?room=demo", token: token)
+    #expect(held.status == 200)
+    var made = 0
+    while made < 300, await open("&limit=100&search=\(made)", token) == 200 { made += 1 }
+    // Of 200,000 looks one has cost 510, and each other 1,010.
+    #expect(made == 197)
+    let refused = await house.ask(.get, "\(Self.path)?room=demo&limit=100&search=x", token: token)
+    #expect(refused.problem == "rate-limited" && refused.headers["retry-after"] == "1")
+    #expect(await open("", token) == 200 && held.stream != nil, "it is made for another")
+    #expect(await open("&limit=100&search=y", Self.token("other")) == 200)
+    clock.advance(by: .seconds(1))
+    #expect(await open("&limit=100&search=z", token) == 200)
   }
 
   @Test func `rooms are listed as often as their number allows`() {

@@ -135,6 +135,46 @@ struct StoredRESTTests {
     #expect(try await second.count("SELECT count(*) FROM invitations") == 0)
   }
 
+  @Test func `a host hears that one is refused once that is stored, and is heard meanwhile`() async throws {
+    let stored = try await StoredHouse()
+    defer { stored.running.cancel() }
+    let house = stored.house
+    try await house.makeAsking()
+    let host = try await house.enterHost()
+    let guest = try await house.wait("guest")
+    let id = try #require(try await house.waiting()["guest"])
+    let gate = OpenGate()
+    let held = Task {
+      try await stored.store.write(bytes: 1) { _ throws(StoreError) in gate.wait() }
+    }
+    while stored.store.report.waiting == 0 { await Task.yield() }
+    host.socket.say(#"{"type":"admit","id":901,"waiting":"\#(id)","allowed":false}"#)
+    host.socket.say(#"{"type":"ping","id":902}"#)
+    var heard: [Int] = []
+    while heard.last != 902 {
+      let message = try await host.next()
+      if let id = message["id"] as? Int { heard.append(id) }
+    }
+    #expect(heard == [902])
+    #expect(try await guest.next("closed")["reason"] as? String == "removed", "it has waited for nothing")
+    gate.open()
+    try await held.value
+    #expect(try await host.answer(to: 901)["type"] as? String == "ok")
+    #expect(try await stored.count("SELECT count(*) FROM removals") == 1)
+
+    try await stored.hurt()
+    _ = try await house.wait("other")
+    let other = try #require(try await house.waiting()["other"])
+    host.socket.say(#"{"type":"admit","id":903,"waiting":"\#(other)","allowed":false}"#)
+    let failed = try await host.answer(to: 903)
+    #expect(failed["code"] as? String == "unavailable" && failed["retry"] as? String == "after")
+    #expect(try await house.waiting().isEmpty)
+    let path = "/v1/rooms/demo/participants/third/admit"
+    _ = try await house.wait("third")
+    #expect(await house.ask(.post, path, #"{"allowed":false}"#).problem == "not-stored")
+    try await stored.mend()
+  }
+
   @Test func `what can't be stored is answered by 503, holds, and is stored later`() async throws {
     let stored = try await StoredHouse()
     defer { stored.running.cancel() }

@@ -72,6 +72,35 @@ struct WaitingRESTTests {
     _ = try await house.wait("ada", issued: House.now + 5)
   }
 
+  @Test func `one that waits is refused by its id, and a session of its name that is in stays`() async throws {
+    let house = try House()
+    try await house.makeAsking()
+    let first = try await house.wait("ada")
+    #expect(await admit("ada", house).status == 204)
+    #expect(try await first.next("joined")["type"] as? String == "joined")
+    let second = try await house.wait("ada")
+    let id = try #require(try await house.waiting()["ada"])
+    let unknown = await admit("ada", house, #"{"waiting":"WT_other","allowed":false}"#)
+    #expect(unknown.status == 404 && unknown.problem == "participant-not-found")
+    #expect(await admit("ada", house, #"{"waiting":"\#(id)","allowed":false}"#).status == 204)
+    #expect(try await second.next("joined")["code"] as? String == "not-admitted")
+    await second.ended()
+    #expect(second.socket.closeCode == 4005)
+    #expect(try await first.verdict("ping") == "pong")
+    #expect(await house.ask(.get, "/v1/rooms/demo/participants/ada").status == 200)
+    // It holds for who is in, and its tokens do.
+    let third = try await house.wait("ada", issued: House.now - 5)
+    #expect(try await first.verdict("leave") == "closed")
+    // Of one that isn't in they hold no more, as of any that is removed.
+    #expect(await admit("ada", house, #"{"allowed":false}"#).status == 204)
+    #expect(try await third.next("closed")["reason"] as? String == "removed")
+    let again = house.connect(House.token("ada", issued: House.now - 5) { $0 = .join("demo") })
+    #expect(try await again.next("waiting")["code"] as? String == "token-removed")
+    #expect(await admit("ada", house, #"{"allowed":false}"#).problem == "participant-not-found")
+    let refused = await admit("ada", house, #"{"allowed":1}"#)
+    #expect(refused.status == 400 && refused.detail == "allowed must be true or false")
+  }
+
   @Test func `an id names the session, and a later one of its identity is another`() async throws {
     let house = try House()
     try await house.makeAsking()

@@ -113,7 +113,7 @@ struct FigureStreamTests {
   @Test func `a feed goes with its last reader, and is one for all who read the same`() async throws {
     let feeds = FigureFeeds()
     let view = FigureView.room("demo", people: 5, .init())
-    func feed(_ view: FigureView) -> FigureFeed {
+    func feed(_ view: FigureView) -> FigureFeed? {
       feeds.feed(
         of: view, measure: { Array("x".utf8) }, pause: { try await Task.sleep(for: .milliseconds(1)) })
     }
@@ -128,11 +128,13 @@ struct FigureStreamTests {
     // The one that is being made holds it for a moment.
     for _ in 0..<2_000 where feeds.count > 1 { try await Task.sleep(for: .milliseconds(1)) }
     #expect(feeds.count == 1)
-    let over = feeds.feed(of: view, measure: { nil }, pause: {})
+    #expect(feeds.feed(of: view, permit: { false }, measure: { nil }, pause: {}) == nil && feeds.count == 1)
+    let over = try #require(feeds.feed(of: view, measure: { nil }, pause: {}))
     while !over.newest.isOver { try await Task.sleep(for: .milliseconds(1)) }
     #expect(over.newest.number == 0)
     // The room may have been made again: who comes now hears nothing of the end of the one before.
-    let again = feed(view)
+    let again = try #require(feed(view))
     #expect(again !== over && !again.newest.isOver)
+    #expect(feeds.feed(of: view, permit: { false }, measure: { nil }, pause: {}) === again)
   }
 }

@@ -44,10 +44,33 @@ export class FakeElement extends EventTarget {
 
   append(...elements) {
     for (const each of elements) {
+      if (typeof each === "string") {
+        this.textContent += each;
+        continue;
+      }
       each.remove();
       each.parent = this;
       this.children.push(each);
     }
+  }
+
+  replaceChildren(...elements) {
+    for (const each of this.children) each.parent = null;
+    this.children = [];
+    this.append(...elements);
+  }
+
+  after(element) {
+    this.parent.insertBefore(element, this.nextElementSibling);
+  }
+
+  replaceWith(element) {
+    this.after(element);
+    this.remove();
+  }
+
+  contains(element) {
+    return element === this || this.children.some((each) => each.contains(element));
   }
 
   insertBefore(element, before) {
@@ -93,7 +116,9 @@ export class FakeElement extends EventTarget {
     else this.attributes.delete(name);
   }
 
-  focus() {}
+  focus() {
+    document.activeElement = this;
+  }
 
   async play() {}
 }
@@ -113,6 +138,7 @@ class FakeDocument extends EventTarget {
   documentElement = new FakeElement("html");
   body = new FakeElement("body");
   hidden = false;
+  activeElement = this.body;
   #elements = new Map();
 
   createElement(name) {

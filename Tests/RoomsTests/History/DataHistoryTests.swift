@@ -9,7 +9,7 @@ struct DataHistoryTests {
   static let terms = DataHistoryTerms(topics: ["chat"], max: 3, seconds: 60)
 
   private func run(_ terms: DataHistoryTerms? = Self.terms) -> StateRun {
-    StateRun(settings: RoomSettings(departureTimeout: 0, dataHistory: terms))
+    StateRun(settings: RoomSettings(departureTimeout: 20, dataHistory: terms))
   }
 
   private func say(
@@ -84,6 +84,33 @@ struct DataHistoryTests {
     }
     #expect(large.state.newcomers.history.entries.count == 12)
     #expect(large.state.newcomers.history.bytes <= DataHistory.byteLimit)
+  }
+
+  @Test func `where all rooms together keep as much as they may, the room's oldest go for what is new`() throws {
+    let run = run(DataHistoryTerms(topics: ["chat"], max: 200, seconds: 60))
+    let ada = try run.join("ada")
+    say("one", by: ada)
+    run.historyLimit = 2 * run.state.newcomers.history.bytes
+    say("two", by: ada)
+    #expect(run.state.newcomers.history.entries.count == 2)
+    say("six", by: ada)
+    #expect(run.state.newcomers.history.bytes == run.historyLimit)
+    #expect(texts(try found(run)) == ["two", "six"])
+    run.historyLimit = 10
+    say("ten", by: ada)
+    #expect(run.state.newcomers.history.entries.isEmpty && run.state.newcomers.history.bytes == 0)
+  }
+
+  @Test func `a room that is over keeps nothing, whatever is still said to it`() throws {
+    let run = run()
+    let ada = try run.join("ada")
+    say("one", by: ada)
+    run.handle(.close(.roomClosed))
+    #expect(run.state.isFinished && run.state.newcomers.history.entries.isEmpty)
+    run.handle(
+      .administration(
+        .send(DataMessage(from: nil, payload: Array("late".utf8), topic: "chat", reliable: true), to: nil)))
+    #expect(run.state.newcomers.history.entries.isEmpty)
   }
 
   @Test func `a removed identity's messages go with it, whether it is in or not`() throws {

@@ -43,11 +43,11 @@ struct InvitationsTests {
   @Test func `one is opened at a pace, however many open it`() {
     let book = Book()
     book.make("IV_1")
-    for _ in 0..<20 { #expect(book.open("IV_1") == "opened") }
-    #expect(book.open("IV_1") == "paced" && book.open("IV_1", seconds: 2) == "paced")
-    #expect(book.open("IV_1", seconds: 3) == "opened" && book.open("IV_1", seconds: 3) == "paced")
+    for _ in 0..<100 { #expect(book.open("IV_1") == "opened") }
+    #expect(book.open("IV_1") == "paced")
+    #expect((0..<3).map { _ in book.open("IV_1", seconds: 1) } == ["opened", "opened", "paced"])
     // What is paced is not counted.
-    #expect(book.value.find(Book.code("IV_1"), now: 0)?.opened == 21)
+    #expect(book.value.find(Book.code("IV_1"), now: 0)?.opened == 102)
     book.make("IV_2")
     #expect(book.open("IV_2") == "opened", "another's pace is another one")
   }
@@ -133,8 +133,10 @@ struct RoomInvitationTests {
     try await directory.remove("host", from: "r")
     #expect(throws: AdministrationError.unknownInvitation) { try directory.open(Array("a".utf8)) }
     #expect(try directory.open(Array("b".utf8)).terms.inviter == "other")
-    try directory.revoke(made.id.text, of: "r")
-    #expect(throws: AdministrationError.unknownInvitation) { try directory.revoke(made.id.text, of: "r") }
+    try await directory.revoke(made.id.text, of: "r")
+    await #expect(throws: AdministrationError.unknownInvitation) {
+      try await directory.revoke(made.id.text, of: "r")
+    }
     #expect(try directory.invitations(of: "r").count == 1)
   }
 

@@ -52,7 +52,8 @@ extension StateRun {
     sessions += 1
     let newcomer = Newcomer(
       identity: identity, metadata: metadata, grants: grants, opens: nil, isAttended: false)
-    switch handle(.open(StandaloneEntry(newcomer: newcomer, offer: offer), isForbidden: isForbidden)) {
+    let entry = StandaloneEntry(newcomer: newcomer, offer: offer)
+    switch handle(.open(entry, refused: isForbidden ? .removed : nil)) {
     case .standalone(let answer, _):
       return StandaloneEnd(answer: answer, identity: identity, role: offer.role)
     case .standaloneRefused(let error): throw error

@@ -32,8 +32,13 @@ final class StateRun {
   private(set) var waiting: [Waiter] = []
   /// What each was given as it was let in.
   private(set) var joined: [ParticipantID: JoinedState] = [:]
-  /// Places of the directory.
+  /// Bytes of messages that the room may keep, beside what others do.
+  var historyLimit = Int.max
+  /// Places of the directory, and of those that wait in all of its rooms.
   var seats = 1_000
+  var waitingSeats = 1_000
+  /// Invitations that hold no more.
+  var revoked: Set<InvitationID> = []
   private var serial: UInt64 = 0
   private var proposals = 0
   /// Places of the media plane.
@@ -76,12 +81,21 @@ final class StateRun {
       done.append("dismiss \(reason.rawValue)")
     case .wait(let waiter):
       waiting.append(waiter)
-      sessions -= 1
       done.append("wait \(waiter.identity)")
-    case .askPlace(let id, let identity, let cause):
-      let refusal: JoinError? = sessions < seats ? nil : .full(limit: seats)
+    case .askWait(let session, let replacing):
+      let count = state.waiting.count - (replacing ? 1 : 0)
+      let refusal: JoinError? = count < waitingSeats ? nil : .full(limit: waitingSeats)
+      if refusal == nil { sessions -= 1 }
+      follow(.waits(session, refusal), &reply)
+    case .askPlace(let id, let newcomer, let cause):
+      var refusal: JoinError? = sessions < seats ? nil : .full(limit: seats)
+      if newcomer.invitation.map({ revoked.contains($0) }) == true { refusal = .revoked }
       if refusal == nil { sessions += 1 }
-      follow(.placed(id, of: identity, refusal, cause), &reply)
+      follow(.placed(id, of: newcomer.identity, refusal, cause), &reply)
+    case .askInvitations(let invitations):
+      follow(.uninvited(invitations.filter { revoked.contains($0) }), &reply)
+    case .historyChanged:
+      if state.newcomers.history.bytes > historyLimit { follow(.keepAtMost(historyLimit), &reply) }
     case .waitingEnded: done.append("wait over")
     case .settle(let id, let outcome):
       let identity = waiting.first { $0.id == id }?.identity ?? "?"
@@ -157,7 +171,7 @@ final class StateRun {
     var newcomer = Newcomer(identity: identity, grants: .join("r"), patience: patience)
     adjust(&newcomer)
     sessions += 1
-    switch handle(.join(newcomer, isForbidden: false)) {
+    switch handle(.join(newcomer, refused: nil)) {
     case .waiting: return waiting.last
     case .joinRefused(let error): throw error
     default: return nil
@@ -166,7 +180,9 @@ final class StateRun {
 
   func join(_ newcomer: Newcomer, isForbidden: Bool = false) throws -> StateClient {
     sessions += 1
-    if case .joinRefused(let error) = handle(.join(newcomer, isForbidden: isForbidden)) { throw error }
+    if case .joinRefused(let error) = handle(.join(newcomer, refused: isForbidden ? .removed : nil)) {
+      throw error
+    }
     return StateClient(inside.last ?? ParticipantID(known: ""), self)
   }
 

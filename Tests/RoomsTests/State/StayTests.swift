@@ -131,7 +131,7 @@ struct StayTests {
     run.sessions += 1
     guard
       case .standalone(let answer, let isNew) = run.handle(
-        .open(StandaloneEntry(newcomer: newcomer, offer: offer), isForbidden: false))
+        .open(StandaloneEntry(newcomer: newcomer, offer: offer), refused: nil))
     else {
       Issue.record("it isn't let in")
       return

@@ -112,15 +112,15 @@ struct RoomThumbnailTests {
     var random = RandomSource.seeded(state: 1)
     let (first, second) = (TrackID(&random), TrackID(&random))
     var now = Instant(nanoseconds: 1_000_000_000)
-    let atOnce = [first, first, second].map { paces.take($0, now: now) }
+    let atOnce = [first, first, second].map { paces.take($0, for: 1, now: now)?.asks }
     #expect(atOnce == [true, nil, true])
     var asked: [Bool?] = []
     for _ in 0..<6 {
       now = now + .milliseconds(1_990)
-      let isTooSoon = paces.take(first, now: now) == nil
+      let isTooSoon = paces.take(first, for: 1, now: now) == nil
       #expect(isTooSoon)
       now = now + .milliseconds(10)
-      asked.append(paces.take(first, now: now))
+      asked.append(paces.take(first, for: 1, now: now)?.asks)
     }
     #expect(asked == [true, true, false, true, false, true])
   }
@@ -129,27 +129,81 @@ struct RoomThumbnailTests {
     var paces = ThumbnailPaces()
     var random = RandomSource.seeded(state: 1)
     var now = Instant(nanoseconds: 1_000_000_000)
-    let taken = (0..<40).count { _ in paces.take(TrackID(&random), now: now) != nil }
+    let tracks = (0..<40).map { _ in TrackID(&random) }
+    let taken = tracks.count { paces.take($0, for: 1, now: now) != nil }
     #expect(taken == 16)
-    for _ in 0..<2_000 {
+    for track in tracks { paces.noteSaid(track, for: 1, now: now) }
+    for round in 0..<80 {
       now = now + .milliseconds(125)
-      let asks = paces.take(TrackID(&random), now: now)
-      #expect(asks == true)
+      let turn = paces.take(tracks[(round + 16) % 40], for: 1, now: now)
+      #expect(turn?.isSaid == false)
+    }
+    for _ in 0..<2_000 {
+      now = now + .seconds(2)
+      let turn = paces.take(TrackID(&random), for: 1, now: now)
+      #expect(turn?.asks == true)
     }
     #expect(paces.count <= 256)
+  }
+
+  @Test func `of who looks at a track it is said once in a minute, and no more than the events that are kept`() {
+    var paces = ThumbnailPaces()
+    var random = RandomSource.seeded(state: 1)
+    let (first, second) = (TrackID(&random), TrackID(&random))
+    var now = Instant(nanoseconds: 1_000_000_000)
+    var said: [Bool?] = []
+    func look(_ track: TrackID, _ taker: Int) {
+      let turn = paces.take(track, for: taker, now: now)
+      said.append(turn?.isSaid)
+      if turn?.isSaid == true { paces.noteSaid(track, for: taker, now: now) }
+      now = now + .seconds(2)
+    }
+    for (track, taker) in [(first, 1), (first, 1), (first, 2), (second, 1), (second, 1)] { look(track, taker) }
+    #expect(said == [true, false, true, true, false])
+    now = now + .seconds(60)
+    look(first, 1)
+    #expect(said.last == true)
+
+    // Everybody in a room of thousands is looked at, for an hour.
+    let start = now
+    said = []
+    while now - start < .seconds(3_600) {
+      look(TrackID(&random), 1)
+      now = now + .milliseconds(-1_875)
+    }
+    let (heard, refused) = (said.count { $0 == true }, said.count { $0 == nil })
+    #expect((1_800...1_900).contains(heard) && refused > 20_000, "\(heard)")
   }
 
   @Test func `so many are taken at the same time, of all rooms together and of one`() {
     let desk = ThumbnailDesk()
     let now = Instant(nanoseconds: 1_000_000_000)
-    for _ in 0..<4 { #expect(desk.begin(of: 1, now: now)) }
-    #expect(!desk.begin(of: 1, now: now), "others are left theirs")
-    for index in 4..<UInt64(ThumbnailDesk.atOnce) { #expect(desk.begin(of: index, now: now)) }
-    #expect(!desk.begin(of: 99, now: now))
+    for _ in 0..<4 { #expect(desk.begin(of: 1, for: 1, now: now)) }
+    #expect(!desk.begin(of: 1, for: 1, now: now), "others are left theirs")
+    for index in 4..<UInt64(ThumbnailDesk.atOnce) { #expect(desk.begin(of: index, for: 2, now: now)) }
+    #expect(!desk.begin(of: 99, for: 3, now: now))
     desk.end(of: 1)
-    #expect(desk.begin(of: 1, now: now) && !desk.begin(of: 99, now: now))
+    #expect(desk.begin(of: 1, for: 1, now: now) && !desk.begin(of: 99, for: 3, now: now))
     desk.end(of: 5)
-    #expect(!desk.begin(of: 1, now: now) && desk.begin(of: 99, now: now))
+    #expect(!desk.begin(of: 1, for: 1, now: now) && desk.begin(of: 99, for: 3, now: now))
+  }
+
+  @Test func `one who asks for many takes a part of what the server gives, whatever rooms they are of`() {
+    let desk = ThumbnailDesk()
+    var now = Instant(nanoseconds: 1_000_000_000)
+    func taken(by taker: Int) -> Int {
+      (0..<40).count { number in
+        let room = UInt64(number)
+        guard desk.begin(of: room, for: taker, now: now) else { return false }
+        desk.end(of: room)
+        return true
+      }
+    }
+    let atOnce = [taken(by: 1), taken(by: 2), taken(by: 1)]
+    #expect(atOnce == [16, 16, 0])
+    now = now + .seconds(1)
+    let later = taken(by: 1)
+    #expect(later == 4)
   }
 
   @Test
@@ -173,17 +227,18 @@ struct RoomThumbnailTests {
     var found: [String] = []
     for track in published {
       do throws(AdministrationError) {
-        let frame = try await server.directory.thumbnail(of: track.info.id.text, by: "ada", in: "r")
+        let frame = try await server.directory.thumbnail(
+          of: track.info.id.text, by: "ada", in: "r", for: 1)
         found.append("\(frame.bytes)")
       } catch { found.append("\(error)") }
     }
     #expect(
       found == ["late", "noThumbnail(\"its key frames have more than 512 KiB\")", "[1]"])
     await #expect(throws: AdministrationError.tooOften) {
-      try await server.directory.thumbnail(of: published[2].info.id.text, by: "ada", in: "r")
+      try await server.directory.thumbnail(of: published[2].info.id.text, by: "ada", in: "r", for: 1)
     }
     await #expect(throws: AdministrationError.unknownRoom) {
-      try await server.directory.thumbnail(of: published[2].info.id.text, by: "ada", in: "none")
+      try await server.directory.thumbnail(of: published[2].info.id.text, by: "ada", in: "none", for: 1)
     }
   }
 }

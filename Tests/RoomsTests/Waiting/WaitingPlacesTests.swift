@@ -15,8 +15,8 @@ private final class Places {
     try value.begin(identity, in: room) { $0 }
   }
 
-  func wait(_ identity: String, _ number: UInt64 = 1) -> Bool {
-    value.wait(identity, in: "r", number: number)
+  func wait(_ identity: String, _ number: UInt64 = 1, replacing: Bool = false) throws(JoinError) -> Bool {
+    try value.wait(identity, in: "r", number: number, replacing: replacing)
   }
 
   func take(_ identity: String, _ number: UInt64 = 1) throws(JoinError) {
@@ -40,7 +40,7 @@ struct WaitingPlacesTests {
   @Test func `who waits has no place, and keeps the room until the last of them has gone`() throws {
     let places = Places(participants: 1)
     _ = try places.begin("ada")
-    #expect(places.wait("ada"), "all rooms are empty")
+    #expect(try places.wait("ada"), "all rooms are empty")
     #expect(places.value.counts.participants == 0 && places.value.counts.waiting == 1)
     #expect(places.value.sweep(now: Instant(nanoseconds: .max - 1)).isEmpty && places.value.room("r") == 1)
     // Its place is another's by now.
@@ -53,7 +53,7 @@ struct WaitingPlacesTests {
   @Test func `one that is let in takes a place, and its room goes when it goes`() throws {
     let places = Places()
     _ = try places.begin("ada")
-    _ = places.wait("ada")
+    _ = try places.wait("ada")
     try places.take("ada")
     #expect(!places.over(), "it is in")
     #expect(places.value.counts.participants == 1 && places.value.counts.waiting == 0)
@@ -64,32 +64,41 @@ struct WaitingPlacesTests {
     let places = Places()
     _ = try places.begin("host")
     _ = try places.begin("ada")
-    _ = places.wait("ada")
+    _ = try places.wait("ada")
     #expect(!places.end("host") && places.value.room("r") == 1)
     #expect(places.over())
   }
 
-  @Test func `as many wait as there may be participants`() throws {
+  @Test func `as many wait as there may be participants, and take nothing from those who needn't`() throws {
     let places = Places(participants: 2)
     for identity in ["a", "b"] {
       _ = try places.begin(identity)
-      _ = places.wait(identity)
+      _ = try places.wait(identity)
     }
-    #expect(throws: JoinError.full(limit: 2)) { try places.begin("c") }
+    _ = try places.begin("c")
+    #expect(throws: JoinError.full(limit: 2)) { try places.wait("c") }
+    #expect(places.value.counts.participants == 1 && places.value.counts.waiting == 2, "its place is its own")
+    // One that waits by another session gives that up.
+    _ = try places.begin("b")
+    _ = try places.wait("b", replacing: true)
+    #expect(!places.over())
+    #expect(places.value.counts.participants == 1 && places.value.counts.waiting == 2)
+    _ = try places.begin("d", "s")
+    #expect(throws: JoinError.full(limit: 2)) { try places.begin("e", "s") }
   }
 
   @Test func `a room that is closed goes with the last who is in or waits, whichever that is`() throws {
     let places = Places()
     _ = try places.begin("ada")
     #expect(places.value.close("r")?.isOver == false, "somebody is on the way in")
-    _ = places.wait("ada")
+    _ = try places.wait("ada")
     #expect(throws: JoinError.noRoom) { try places.take("ada") }
     #expect(places.over())
     #expect(places.value.counts.rooms == 0 && places.value.counts.waiting == 0)
     // Of a room of the same name made later nothing is counted.
     #expect(try places.begin("bob") == 2)
     _ = try places.begin("eve")
-    _ = places.wait("eve", 2)
+    _ = try places.wait("eve", 2)
     #expect(places.value.close("r")?.isOver == false)
     #expect(!places.end("bob", 2) && places.over(2))
   }
@@ -101,7 +110,7 @@ struct WaitingPlacesTests {
     let start = Instant(nanoseconds: 0)
     _ = try places.value.create("r", patience: 300, now: start) { $0 }
     _ = try places.begin("ada")
-    _ = places.wait("ada")
+    _ = try places.wait("ada")
     #expect(!places.over(patience: 20))
     #expect(places.value.sweep(now: start + .seconds(299)).isEmpty)
     #expect(places.value.sweep(now: start + .seconds(300)) == [1])
@@ -110,7 +119,7 @@ struct WaitingPlacesTests {
   @Test func `no one is let in while the server drains`() throws {
     let places = Places()
     _ = try places.begin("ada")
-    _ = places.wait("ada")
+    _ = try places.wait("ada")
     places.value.drain()
     #expect(throws: JoinError.draining) { try places.take("ada") }
   }
