@@ -544,6 +544,8 @@
     case raisedUncapped = "raised-uncapped"
     /// What other workers' listeners lose is not heard of.
     case farLossUnheard = "far-loss-unheard"
+    /// What other workers' listeners lose is said where one listens beside the publisher alone.
+    case farLossAlone = "far-loss-alone"
     /// A structure that comes again counts as a key frame.
     case keyFrameByStructure = "key-frame-by-structure"
     /// A frame whose payload can't be read is dropped, although its descriptor can.
