@@ -123,17 +123,18 @@ extension CallDesk {
     if let known = try CallRecords.request(of: wanted.id, transaction) {
       return try startedBefore(wanted.id, isSame: known == digest, caller, transaction)
     }
-    // Asked before the calls of up to 31 people are read.
+    // Asked before anything of up to 31 people is read.
     if let wait = rates.withLock({ $0.wait(forStartBy: caller.person, at: now.steady) }) {
       return .failure(.tooMany(wait: wait))
     }
+    if let problem = try crowding(of: caller.person, transaction) { return .failure(problem) }
     let problem = try problem(
       of: wanted.keys, for: wanted.recipients, by: caller.person, isEncrypted: wanted.isEncrypted, transaction
     )
     if let problem { return .failure(problem) }
     let invitations = try invitations(
       of: wanted.recipients, by: caller.person, head: wanted.head, transaction)
-    let known = try CallRecords.open(of: wanted.recipients + [caller.person], terms: callTerms, transaction)
+    let known = try others(beside: wanted.id, of: invitations.map(\.person), rungBy: caller.person, transaction)
     var book = self.book(of: known, at: now)
     let device = caller.device ?? DeviceID.drawn(uuid())
     var start = CallState.Start(
@@ -168,25 +169,6 @@ extension CallDesk {
       try keepAnswer(answer.body, to: request, content: digest, by: caller.person, at: now, transaction)
       return .success(try entry(answer, row, caller, transaction))
     }
-  }
-
-  /// Each recipient costs two reads or more, so that their number is bounded before anything is read.
-  private func check(_ people: [PersonID], by person: PersonID) throws(CallProblem) {
-    guard people.count <= 4 * callTerms.people, Set(people).subtracting([person]).count < callTerms.people
-    else {
-      throw .tooManyPeople(most: callTerms.people)
-    }
-  }
-
-  private func invitations(
-    of people: [PersonID], by person: PersonID, head: CallHead?, _ transaction: borrowing Transaction
-  ) throws(StoreError) -> [CallInvitation] {
-    var invitations: [CallInvitation] = []
-    for other in people {
-      let isBlocked = try BlockRecords.has(person, by: other, transaction)
-      invitations.append(CallInvitation(other, ring: uuid(), isSilent: isBlocked, head: head))
-    }
-    return CallInvitation.each(invitations, without: person)
   }
 
   // MARK: - In and out
@@ -242,6 +224,7 @@ extension CallDesk {
     let known = try CallRecords.call(id, of: person, terms: callTerms, transaction)?.state
     let isNew = known.map { !$0.isEnded && $0[person]?.session == nil } ?? false
     if isNew, let wait = changeRates.wait(person, at: now.steady) { return .failure(.tooMany(wait: wait)) }
+    if isNew, let problem = try crowding(of: person, transaction) { return .failure(problem) }
     let event = CallEvent.join(person, device, session: session, takeover: takeover)
     let result = try apply(event, to: id, by: person, at: now, &aftermath, transaction)
     if isNew, case .success = result { changeRates.count(person, at: now.steady) }
@@ -271,6 +254,11 @@ extension CallDesk {
     return try await inCall(id, by: caller, bytes: 16_384 + keys.size, under: request) {
       [self] transaction, aftermath, now, row throws(StoreError) in
       let call = row.state
+      // Asked before anything of those who would be rung is read; of those who are rung or in it already nothing is.
+      let rung = distinct(people, without: caller.person).filter(call.canInvite)
+      if let wait = rates.withLock({ $0.wait(forRinging: rung, by: caller.person, at: now.steady) }) {
+        return .failure(.tooMany(wait: wait))
+      }
       let problem = try problem(
         of: keys, for: people, by: caller.person, isEncrypted: call.isEncrypted, transaction)
       if let problem { return .failure(problem) }
@@ -281,10 +269,10 @@ extension CallDesk {
         round = KeyRound(
           index: index, from: caller.person, keys: keys.filter { call.canInvite($0.person) })
       }
-      let invitations = try invitations(of: people, by: caller.person, head: head, transaction)
+      let invitations = try invitations(of: people, to: call, by: caller.person, head: head, transaction)
       return try documented(
         apply(
-          .invite(by: caller.person, invitations), to: id, by: caller.person, beside: people, bringing: round,
+          .invite(by: caller.person, invitations), to: id, by: caller.person, beside: rung, bringing: round,
           at: now, &aftermath, transaction), transaction)
     }
   }
@@ -314,7 +302,7 @@ extension CallDesk {
 
   /// - Parameters:
   ///   - person: who asks; nil: one who runs the room.
-  ///   - others: people whose other calls are looked at, since one who is in a call is busy.
+  ///   - others: people who would be rung: whether each is in another call is looked at, since that one is busy.
   ///   - keys: what those who are rung by it get, if it is done.
   func apply(
     _ event: CallEvent, to id: CallUUID, by person: PersonID?, beside others: [PersonID] = [],
@@ -328,7 +316,7 @@ extension CallDesk {
         try CallRecords.call(id, terms: callTerms, transaction)
       }
     guard var row = found else { return .failure(.notFound) }
-    var known = try CallRecords.open(of: others, terms: callTerms, transaction)
+    var known = try CallRecords.standing(of: others, beside: id, terms: callTerms, transaction)
     known[id] = row
     var book = self.book(of: known, at: now)
     var refusal: CallBook.Refusal?

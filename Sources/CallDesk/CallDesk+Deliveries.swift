@@ -3,17 +3,15 @@ internal import Storage
 
 /// What became of pushes, and who may know of it.
 extension CallDesk {
-  /// Milliseconds after which a push service has usually answered.
-  private static let usualPush: Int64 = 500
-
   /// Writes down what push services have said.
   public func keep(_ deliveries: [CallDelivery]) async throws(CallProblem) {
     try await decide(bytes: 256 * deliveries.count) {
-      transaction, _, now throws(StoreError) -> Result<Void, CallProblem> in
+      [unheard] transaction, _, now throws(StoreError) -> Result<Void, CallProblem> in
       for delivery in deliveries {
         try DeliveryRecords.keep(delivery, transaction)
         // A device that is woken is in use.
         if delivery.isReached {
+          if delivery.kind == .ring { unheard.delays.note(delivery.ring, at: now.wall) }
           try DeviceRecords.noteUse(of: delivery.device, by: delivery.person, at: now, transaction)
         }
       }
@@ -37,14 +35,17 @@ extension CallDesk {
           try CallRecords.call(id, terms: callTerms, transaction)
         }
       guard let call = row?.state else { return .failure(.notFound) }
+      // What is forgotten by now isn't given out, also where it is there still.
+      let now = clock().wall
+      let since = now - terms.deliveries
       let (items, next) = try DeliveryRecords.page(
-        of: id, person: person, before: place, limit: min(max(limit, 1), 200), transaction)
+        of: id, person: person, since: since, before: place, limit: min(max(limit, 1), 200), transaction)
       var found = CallDeliveries(items: items, next: next, people: nil)
       guard person == nil || person == call.caller else { return .success(found) }
-      let reached = try DeliveryRecords.reached(in: id, transaction)
+      let reached = try DeliveryRecords.reached(in: id, since: since, at: now, transaction)
       var people: [PersonID: CallDeliveries.Reach] = [:]
       for other in call.people where other.id != call.caller {
-        people[other.id] = try reach(of: other, in: call, isReached: reached[other.id], transaction)
+        people[other.id] = Self.reach(of: other, isReached: reached[other.id])
       }
       found.people = people
       return .success(found)
@@ -52,19 +53,28 @@ extension CallDesk {
   }
 
   /// - Parameter isReached: whether a device took a ring; nil: none was pushed.
-  private func reach(
-    of person: CallPerson, in call: CallState, isReached: Bool?, _ transaction: borrowing Transaction
-  ) throws(StoreError) -> CallDeliveries.Reach {
+  private static func reach(of person: CallPerson, isReached: Bool?) -> CallDeliveries.Reach {
     if person.hasJoined { return .reached }
-    if person.isHidden {
-      // As if it were rung: a caller learns of a block by nothing, also not by how long deliveries are kept.
-      let age = clock().wall - call.createdAt
-      let devices = try DeviceRecords.all(of: person.id, transaction)
-      guard age <= terms.deliveries, !devices.isEmpty else { return .unknown }
-      guard devices.contains(where: { terms.wakes.contains($0.platform) }) else { return .unreachable }
-      return age < Self.usualPush ? .unknown : .reached
-    }
     guard let isReached else { return .unknown }
     return isReached ? .reached : .unreachable
+  }
+
+  /// A ring that is kept from a person is written down as if its devices had taken it, each as long behind it as others take. By that
+  /// alone who rings is answered for those who have blocked it and for all others, also once it is forgotten. It is shown to no one as
+  /// a push.
+  func keepUnheard(
+    _ ring: CallRing, of person: PersonID, in call: CallUUID, at now: CallTime,
+    _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    for device in try DeviceRecords.all(of: person, transaction) {
+      // What no service reaches fails at once.
+      let isTaken = terms.wakes.contains(device.platform)
+      let time = now.wall + (isTaken ? unheard.delays.draw(ring.id, device.id) : 0)
+      try DeliveryRecords.keepUnheard(
+        CallDelivery(
+          call: call, person: person, device: device.id, ring: ring.id, kind: .ring,
+          platform: device.platform.rawValue, state: isTaken ? "delivered" : "failed", reason: "", time: time,
+          tries: 1), transaction)
+    }
   }
 }

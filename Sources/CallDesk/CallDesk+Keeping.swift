@@ -59,8 +59,12 @@ extension CallDesk {
     for effect in change.effects {
       switch effect {
       case .ring(let person, let ring):
-        guard !ring.isSilent else { continue }
+        guard !ring.isSilent else {
+          try keepUnheard(ring, of: person, in: call.id, at: now, transaction)
+          continue
+        }
         rung.insert(person)
+        unheard.delays.begin(ring.id, at: now.wall)
         let waking = try waking(person, ring, of: row, at: now, transaction)
         let body = RingingBody(
           ringId: ring.id, callerId: ring.from, expiresAt: waking.expiresAt, busy: ring.isBusy)

@@ -17,9 +17,9 @@ extension CallDesk {
           return .success(try document(row, transaction))
         }
       #endif
-      guard let row = try CallRecords.call(id, of: person, terms: callTerms, transaction) else {
-        return .failure(.notFound)
-      }
+      guard let row = try CallRecords.call(id, of: person, terms: callTerms, transaction),
+        !isForgotten(row.state)
+      else { return .failure(.notFound) }
       return .success(try document(row, transaction))
     }
   }
@@ -63,11 +63,16 @@ extension CallDesk {
   }
 
   /// For who runs the call's room.
-  public func call(_ id: CallUUID) async throws(CallProblem) -> CallDocument {
+  /// - Parameter room: the one that is run: a call of another is none; nil: all are.
+  public func call(_ id: CallUUID, inRoom room: String? = nil) async throws(CallProblem) -> CallDocument {
     try await read { [self] transaction throws(StoreError) in
-      guard let row = try CallRecords.call(id, terms: callTerms, transaction) else {
-        return .failure(.notFound)
-      }
+      let found =
+        if let room {
+          try CallRecords.call(id, inRoom: room, terms: callTerms, transaction)
+        } else {
+          try CallRecords.call(id, terms: callTerms, transaction)
+        }
+      guard let row = found, !isForgotten(row.state) else { return .failure(.notFound) }
       return .success(try document(row, transaction))
     }
   }
@@ -90,7 +95,7 @@ extension CallDesk {
       let filter = CallRecords.HistoryFilter(person: person, other: other, isOpen: isOpen, place: place)
       let (rows, next) = try CallRecords.history(filter, limit: limit, transaction)
       var page = CallPage(calls: [], next: next)
-      for row in rows { page.calls.append(try document(row, transaction)) }
+      for row in rows where !isForgotten(row.state) { page.calls.append(try document(row, transaction)) }
       return .success(page)
     }
   }
@@ -117,18 +122,20 @@ extension CallDesk {
   public func events(
     of person: PersonID, after number: Int64, limit: Int
   ) async throws(CallProblem) -> PersonEventPage {
-    try await read { transaction throws(StoreError) in
-      .success(
-        try EventRecords.page(
-          of: person, after: number, limit: min(max(limit, 1), 200), bytes: Self.eventBytes, transaction))
+    try await read { [self] transaction throws(StoreError) -> Result<PersonEventPage, CallProblem> in
+      var page = try EventRecords.page(
+        of: person, after: number, since: clock().wall - Int64(terms.eventDays) * Self.day,
+        limit: min(max(limit, 1), 200), bytes: Self.eventBytes, transaction)
+      try emptySignals(in: &page, transaction)
+      return .success(page)
     }
   }
 
-  /// All that a person is of by now, and the number of the last event that this is as of.
+  /// All that a person is in by now, the newest of the others that it is of, and the number of the last event that this is as of.
   public func state(of person: PersonID) async throws(CallProblem) -> (calls: [CallDocument], last: Int64) {
     try await read { [self] transaction throws(StoreError) in
       let last = try PersonRecords.events(of: person, transaction).last
-      let rows = try CallRecords.open(of: [person], terms: callTerms, transaction).values
+      let rows = try CallRecords.open(of: person, isShown: true, terms: callTerms, transaction).values
         .filter { $0.state.isOpen(to: person) }
         .sorted { ($0.state.createdAt, $0.state.id) < ($1.state.createdAt, $1.state.id) }
       var calls: [CallDocument] = []

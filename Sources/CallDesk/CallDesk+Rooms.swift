@@ -88,16 +88,30 @@ extension CallDesk {
   }
 }
 
+extension CallDesk {
+  /// What stands for a device that reads its person's events and doesn't say which it is: of each that reads so it is another.
+  public func reader() -> DeviceID { DeviceID(DeviceID.readerPrefix + uuid().text) }
+}
+
 extension DeviceID {
   private static let drawnPrefix = "device-"
+  fileprivate static let readerPrefix = "reader-"
 
   /// Of a client that doesn't say which device it is.
   static func drawn(_ id: CallUUID) -> DeviceID { DeviceID(drawnPrefix + id.text) }
 
   var isDrawn: Bool { text.utf8.starts(with: Self.drawnPrefix.utf8) }
+
+  /// It may be what stands for one that has read events without saying which it is: as it joins it may still say that.
+  public var isReader: Bool { text.utf8.starts(with: Self.readerPrefix.utf8) }
 }
 
 extension CallSession {
-  /// Whether it is by that device. One that doesn't say which it is may be one that hasn't said so before.
-  func isOf(_ device: DeviceID?) -> Bool { device.map { $0 == self.device } ?? self.device.isDrawn }
+  /// Whether it is by that device. One that doesn't say which it is may be one that hasn't said so before, whose media has gone since;
+  /// of one that is there it doesn't take the place.
+  func isOf(_ device: DeviceID?) -> Bool {
+    if let device { return device == self.device }
+    guard self.device.isDrawn, case .gone = media else { return false }
+    return true
+  }
 }

@@ -27,7 +27,7 @@ extension CallDesk {
       #endif
       guard !isRemoved(person, from: known) else { return .failure(.removed) }
       let found = try SessionRecords.all(of: call, isOpen: isOpen, terms: terms.sessions, transaction)
-      return .success(found.rows.map(document))
+      return .success(found.rows.filter { !isForgotten($0.state) }.map(document))
     }
   }
 

@@ -122,9 +122,10 @@ extension CallDesk {
   private func mayBegin(
     from earlier: CallUUID, _ person: PersonID, _ transaction: borrowing Transaction
   ) throws(StoreError) -> Bool {
-    guard let row = try SessionRecords.session(earlier, terms: terms.sessions, transaction),
+    guard let row = try SessionRecords.session(earlier, of: person, terms: terms.sessions, transaction),
       row.state.everyone.contains(person),
-      case .success = try readable(row, for: person, transaction)
+      let call = try CallRecords.call(row.state.call, of: person, terms: callTerms, transaction),
+      case .success = readable(row, in: call, for: person)
     else { return false }
     return true
   }

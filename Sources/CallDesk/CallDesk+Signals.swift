@@ -92,10 +92,10 @@ extension CallDesk {
     guard let recipient = call[signal.to], signal.to != caller.person, recipient.isOrWasThere(in: call) else {
       return .failure(.notFound)
     }
-    // Who has blocked the caller hears nothing, and the sender no difference: it is as if that one never read what it is sent.
+    // Who has blocked the caller hears nothing, and the sender no difference.
     let waiting =
       try recipient.isHidden
-      ? SignalRecords.dropped(for: signal.to, in: id, transaction)
+      ? unheardSignals(for: signal.to, in: id, transaction)
       : EventRecords.signals(for: signal.to, in: id, after: heard[signal.to], transaction)
     guard waiting.count < Int64(terms.signals),
       waiting.bytes + Int64(signal.payload.utf8.count) <= Int64(terms.signalBytes)
@@ -104,15 +104,41 @@ extension CallDesk {
     let body = SignalBody(
       id: signal.id, sender: caller.person, device: caller.device ?? sender.session?.device, number: number,
       kind: signal.kind, payload: signal.payload, clear: signal.clear)
-    if recipient.isHidden {
-      try SignalRecords.drop(
-        bytes: EventRecords.encoded(body).count, in: id, from: caller.person, to: signal.to, transaction)
-    } else {
+    try SignalRecords.count(
+      bytes: EventRecords.encoded(body).count, in: id, from: caller.person, to: signal.to, transaction)
+    if !recipient.isHidden {
       try deliver(body, to: recipient, of: call, at: now, &aftermath, transaction)
+      try forgetHeard(by: signal.to, in: id, from: caller.person, transaction)
     }
     try keepAnswer(
       Array("\(number)".utf8), to: request, content: digest, by: caller.person, at: now, transaction)
     return .success(number)
+  }
+
+  /// What would wait for one who has blocked the caller, if it heard what it is sent by what it reads.
+  private func unheardSignals(
+    for person: PersonID, in call: CallUUID, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> (count: Int64, bytes: Int64) {
+    let sent = try SignalRecords.sent(to: person, in: call, transaction)
+    let readers = outlet.readers(of: person)
+    let waiting = unheard.signals.waiting(
+      of: UnheardSignals.Sum(count: sent.count, bytes: sent.bytes), for: person, in: call,
+      word: heard.word(of: person), isReading: readers.isAnyUnnamed || !readers.devices.isEmpty)
+    return (waiting.count, waiting.bytes)
+  }
+
+  /// Of what a person has heard in a call the oldest goes, where it was sent more there than is kept.
+  /// - Parameter sender: with whom what is left is counted.
+  private func forgetHeard(
+    by person: PersonID, in call: CallUUID, from sender: PersonID, _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    guard try SignalRecords.sent(to: person, in: call, transaction).bytes > terms.signalBytesKept else {
+      return
+    }
+    // Half of it, so that they are looked through now and then alone.
+    let left = try EventRecords.dropSignals(
+      for: person, in: call, upTo: heard[person], beyond: terms.signalBytesKept / 2, transaction)
+    try SignalRecords.recount(bytes: left, in: call, from: sender, to: person, transaction)
   }
 
   private func deliver(

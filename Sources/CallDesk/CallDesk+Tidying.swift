@@ -6,9 +6,9 @@ extension CallDesk {
   private static let group = 500
   /// Events of shared sessions, which are small once a snapshot has taken their content.
   private static let eventGroup = 2_000
-  private static let day: Int64 = 86_400_000
+  static let day: Int64 = 86_400_000
   /// For how long the events of a shared session can be read behind its end.
-  private static let eventPatience: Int64 = 60_000
+  static let eventPatience: Int64 = 60_000
 
   /// Forgets what is old, once a minute, until its task is cancelled.
   public func keepTidy() async {
@@ -18,8 +18,11 @@ extension CallDesk {
     }
   }
 
-  /// Forgets what is old by now, as much of it as there is.
+  /// Forgets what is old by now, as much of it as there is; and goes on with people who are being erased.
   public func tidy() async {
+    do throws(CallProblem) {
+      while !Task.isCancelled, try await eraseSome(of: nil) {}
+    } catch { return }
     while !Task.isCancelled {
       do throws(CallProblem) { if try await !tidySome() { return } } catch { return }
     }

@@ -34,6 +34,7 @@ public final class CallDesk: Sendable {
   let answerTurns = AnswerTurns()
   /// For each person, the number of the last event that a client has received.
   let heard = HeardEvents()
+  let unheard = Unheard()
   /// When it was last said that a record can't be read, on the clock that doesn't jump; nil: never.
   private let unreadableSaid = Mutex<Int64?>(nil)
 

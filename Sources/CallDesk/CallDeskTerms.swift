@@ -25,6 +25,8 @@ public struct CallDeskTerms: Sendable {
   /// Signals that wait for one person in one call, and their bytes.
   public var signals = 256
   public var signalBytes = 1_048_576
+  /// Bytes of signals that are kept for one person in one call, heard or not.
+  var signalBytesKept: Int64 { 4 * Int64(signalBytes) }
 
   /// Platforms whose devices can be woken.
   public var wakes = Set(Device.Platform.allCases)

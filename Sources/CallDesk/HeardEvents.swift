@@ -36,6 +36,9 @@ final class HeardEvents: Sendable {
 
   subscript(_ person: PersonID) -> Int64 { table.withLock { $0.entries[person]?.number ?? 0 } }
 
+  /// Another number each time that something was given to a person; 0: nothing that is remembered.
+  func word(of person: PersonID) -> UInt64 { table.withLock { $0.entries[person]?.turn ?? 0 } }
+
   func forget(_ person: PersonID) { table.withLock { $0.entries[person] = nil } }
 
   private static func removeOldest(_ table: inout Table) {

@@ -62,6 +62,21 @@ extension KeyDirectory {
     try KeyRows.erase(person, in: transaction)
   }
 
+  /// As `erase`, of who may have much: nothing of the person is given out from now on, and `eraseEntries` deletes the rest. Until that is
+  /// done no key of the person may be appended, by which the entries would be found again.
+  /// - Returns: whether there was anything to delete.
+  public func beginErasing(_ person: String, in transaction: borrowing Transaction) throws(StoreError) -> Bool {
+    try KeyRows.hide(person, in: transaction)
+  }
+
+  /// Deletes some of the entries of a person whose erasure has begun.
+  /// - Returns: how many; fewer than `limit`: there are no more.
+  public func eraseEntries(
+    of person: String, limit: Int, in transaction: borrowing Transaction
+  ) throws(StoreError) -> Int {
+    try KeyRows.eraseEntries(of: person, limit: limit, in: transaction)
+  }
+
   private static func isName(_ name: String) -> Bool { (1...KeyBounds.nameBytes).contains(name.utf8.count) }
 
   private func add(

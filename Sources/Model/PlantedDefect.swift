@@ -767,6 +767,10 @@
     case namedForNothing = "named-for-nothing"
     /// A ring that was pushed is pushed once more.
     case ringPushedAgain = "ring-pushed-again"
+    // MARK: - Push
+
+    /// A token that is unregistered is removed, however late it was registered.
+    case goneAlways = "gone-always"
     // MARK: - KeyDirectory
 
     /// A key that is revoked is its device's still.

@@ -1,7 +1,9 @@
-import CallDesk
 import Calls
+import Synchronization
 import TestStores
 import Testing
+
+@testable import CallDesk
 
 @Suite("Signals to one who has blocked the caller", .timeLimit(.minutes(3)))
 struct BlockedSignalsTests {
@@ -51,5 +53,49 @@ struct BlockedSignalsTests {
         #expect(try await test.heard("kim").isEmpty, "seed \(seed)")
       }
     }
+  }
+
+  /// - Parameter pace: they read each that comes, as by a stream, or now and then as many.
+  @Test(arguments: StoreKind.allCases, [1, 200, 300])
+  func `for one who reads and has blocked the caller it is answered as for another who reads as much`(
+    kind: StoreKind, pace: Int
+  ) async throws {
+    try await TestDesk.with(kind) { test in
+      let (bob, kim) = (PersonID("bob"), PersonID("kim"))
+      try await test.desk.block(PersonID("ada"), by: kim)
+      let call = try await test.start("ada", "bob", "kim").call.state.id
+      if pace == 1 {
+        test.outlet.reading.withLock {
+          $0 = [bob: EventReaders([DeviceID("bob1")]), kim: EventReaders([DeviceID("kim1")])]
+        }
+      }
+      var (open, blocked): ([Result<Int64, CallProblem>], [Result<Int64, CallProblem>]) = ([], [])
+      for number in 1...700 {
+        open.append(await answer("AAAA", to: "bob", in: call, by: "ada", test))
+        blocked.append(await answer("AAAA", to: "kim", in: call, by: "ada", test))
+        guard number % pace == 0 else { continue }
+        test.desk.noteHeard(try await test.desk.state(of: bob).last, by: bob)
+        // A stream has nothing to give: who has blocked the other hears nothing.
+        if pace > 1 { test.desk.noteHeard(try await test.desk.state(of: kim).last, by: kim) }
+      }
+      #expect(open == blocked)
+      #expect(open.contains(.failure(.tooMany(wait: 1_000))) == (pace > 256))
+      #expect(try await test.heard("kim").isEmpty)
+    }
+  }
+
+  @Test func `beyond so many people and calls what was read counts as waiting until more is read`() {
+    let signals = UnheardSignals(capacity: 1)
+    let (first, second, kim) = (TestDesk.uuid(), TestDesk.uuid(), PersonID("kim"))
+    func waiting(_ sent: Int64, in call: CallUUID, word: UInt64, isReading: Bool = false) -> Int64 {
+      signals.waiting(
+        of: UnheardSignals.Sum(count: sent, bytes: 10 * sent), for: kim, in: call, word: word,
+        isReading: isReading
+      ).count
+    }
+    #expect(waiting(5, in: first, word: 1) == 5 && waiting(6, in: first, word: 2) == 0)
+    #expect(waiting(9, in: first, word: 2) == 3 && waiting(9, in: first, word: 2, isReading: true) == 0)
+    #expect(waiting(2, in: second, word: 2) == 2)
+    #expect(waiting(10, in: first, word: 2) == 10 && waiting(10, in: first, word: 3) == 0)
   }
 }

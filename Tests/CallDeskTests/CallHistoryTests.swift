@@ -59,6 +59,10 @@ struct CallHistoryTests {
       (CallRecords.pageOfAll, shown), (CallRecords.edgeOfAll, shown), (CallRecords.pageOfState, ofState),
       (CallRecords.edgeOfState, ofState), (CallRecords.openOfPerson, "call_people_open (person=?)"),
       (EventRecords.signalsBeyond, "call_events_of_signals (call=? AND person=? AND number>?)"),
+      (CallRecords.activeOfPerson, "call_people_active (person=? AND (created,call)>(?,?))"),
+      (CallRecords.activeIDs, "call_people_active (person=?)"),
+      (CallRecords.standingOfPerson, "call_people_active (person=?)"),
+      (CallRecords.sharedByPeople, "call_people_active (person=?)"),
     ]
     try await TestDesk.with(.sqlite) { test in
       for (statement, index) in statements {

@@ -86,6 +86,35 @@ struct CallSignalsTests {
   }
 
   @Test(arguments: StoreKind.allCases)
+  func `of what was heard so many bytes are kept, the last of it, and all that wasn't heard`(kind: StoreKind)
+    async throws
+  {
+    var terms = CallDeskTerms()
+    (terms.signals, terms.signalBytes) = (1_000, 20_000)
+    try await TestDesk.with(kind, terms) { test in
+      let id = try await test.start("ada", "bob", "eve").call.state.id
+      let payload = String(repeating: "A", count: 4_000)
+      func send(_ number: Int) async throws -> Int64 {
+        try await test.desk.signal(
+          signal(bob, payload: payload), in: id, by: TestDesk.caller(number % 2 == 0 ? "ada" : "eve"))
+      }
+      func kept() async throws -> [PersonEvent] { try await test.heard("bob").filter { $0.kind == .signal } }
+      for number in 0..<60 {
+        #expect(try await send(number) == Int64(number / 2 + 1))
+        // The first is the ring.
+        test.desk.noteHeard(Int64(number + 2), by: bob)
+        #expect(try await kept().reduce(0) { $0 + $1.body.count } <= 4 * terms.signalBytes)
+      }
+      let last = try await kept()
+      #expect(last.count >= 8 && last.count < 20)
+      #expect(last.map(\.number) == Array((62 - Int64(last.count))...61))
+      for number in 0..<4 { _ = try await send(number) }
+      #expect(try await kept().suffix(5).map(\.number) == Array(61...65))
+      await #expect(throws: CallProblem.tooMany(wait: 1_000)) { try await send(0) }
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
   func `what is read at once of what a person hears has so many bytes, and it goes on behind them`(
     kind: StoreKind
   ) async throws {

@@ -161,7 +161,7 @@ struct UnreadableRowsTests {
           switch table {
           case "devices": _ = try DeviceRecords.all(of: bob, transaction)
           case "call_deliveries":
-            _ = try DeliveryRecords.page(of: id, person: bob, before: nil, limit: 9, transaction)
+            _ = try DeliveryRecords.page(of: id, person: bob, since: 0, before: nil, limit: 9, transaction)
           default: _ = try CallKeyRecords.keys(of: bob, in: id, transaction)
           }
         }

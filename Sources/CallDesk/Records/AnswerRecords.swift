@@ -46,6 +46,20 @@ enum AnswerRecords {
       """, [.bytes(of: person.text), .integer(max(most - 1, 0))])
   }
 
+  /// Those of a person who is being erased, some at a time.
+  /// - Returns: how many they were.
+  static func erase(
+    _ erasure: ErasureRecords.Erasure, limit: Int, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> Int {
+    let person = SQLValue.bytes(of: erasure.person.text)
+    let rows = try transaction.run(
+      "SELECT request FROM call_answers WHERE person = $1 AND time <= $2 ORDER BY time LIMIT $3",
+      [person, .integer(erasure.time), .integer(limit)])
+    try transaction.run(
+      "DELETE FROM call_answers WHERE request = $1 AND person = $2", each: rows.map { $0.values + [person] })
+    return rows.count
+  }
+
   /// Those of all people that came before a moment, the oldest first, some at a time; of the last one's moment all go.
   /// - Returns: how many they were.
   static func forget(

@@ -55,9 +55,24 @@ enum BlockRecords {
     return page
   }
 
-  static let erasure: SQLStatement = "DELETE FROM blocks WHERE person = $1 OR blocked = $1"
+  // MARK: - Erasure
 
-  static func erase(_ person: PersonID, _ transaction: borrowing Transaction) throws(StoreError) {
-    try transaction.run(erasure, [.bytes(of: person.text)])
+  /// Those that a person has made.
+  static func eraseOwn(of person: PersonID, _ transaction: borrowing Transaction) throws(StoreError) {
+    try transaction.run("DELETE FROM blocks WHERE person = $1", [.bytes(of: person.text)])
+  }
+
+  static let erasure: SQLStatement = "SELECT person FROM blocks WHERE blocked = $1 AND time <= $2 LIMIT $3"
+
+  /// Others' of the person, some at a time.
+  /// - Returns: how many they were.
+  static func erase(
+    _ erasure: ErasureRecords.Erasure, limit: Int, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> Int {
+    let person = SQLValue.bytes(of: erasure.person.text)
+    let rows = try transaction.run(Self.erasure, [person, .integer(erasure.time), .integer(limit)])
+    try transaction.run(
+      "DELETE FROM blocks WHERE person = $1 AND blocked = $2", each: rows.map { $0.values + [person] })
+    return rows.count
   }
 }

@@ -109,7 +109,17 @@ enum CallKeyRecords {
     try transaction.run("DELETE FROM call_key_rounds WHERE call = $1", each: calls)
   }
 
-  static func erase(_ person: PersonID, _ transaction: borrowing Transaction) throws(StoreError) {
-    try transaction.run("DELETE FROM call_keys WHERE person = $1", [.bytes(of: person.text)])
+  /// Those for a person's devices, some at a time. None is added meanwhile: what has no key that holds is wrapped nothing.
+  /// - Returns: how many they were.
+  static func erase(
+    _ erasure: ErasureRecords.Erasure, limit: Int, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> Int {
+    let person = SQLValue.bytes(of: erasure.person.text)
+    let rows = try transaction.run(
+      "SELECT call, device FROM call_keys WHERE person = $1 LIMIT $2", [person, .integer(limit)])
+    try transaction.run(
+      "DELETE FROM call_keys WHERE call = $1 AND device = $2 AND person = $3",
+      each: rows.map { $0.values + [person] })
+    return rows.count
   }
 }

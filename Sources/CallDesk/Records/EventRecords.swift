@@ -45,9 +45,11 @@ enum EventRecords {
   private static let group = 32
 
   /// What follows a number. An event that can't be understood is left out, and keeps none behind it back.
-  /// - Parameter most: bytes of what is kept of them together; the last one may be more.
+  /// - Parameters:
+  ///   - moment: an event from before it is gone, whether it is there still or not.
+  ///   - most: bytes of what is kept of them together; the last one may be more.
   static func page(
-    of person: PersonID, after number: Int64, limit: Int, bytes most: Int,
+    of person: PersonID, after number: Int64, since moment: Int64, limit: Int, bytes most: Int,
     _ transaction: borrowing Transaction
   ) throws(StoreError) -> PersonEventPage {
     let (last, gone) = try PersonRecords.events(of: person, transaction)
@@ -66,6 +68,10 @@ enum EventRecords {
         """, [.bytes(of: person.text), .integer(page.reached), .integer(wanted)])
       for row in rows {
         if let event = try understood(row) {
+          // Those behind it came later.
+          if event.time < moment, page.events.isEmpty {
+            return PersonEventPage(events: [], last: last, reached: number, isGone: true)
+          }
           page.events.append(event)
           bytes += event.body.count
         }
@@ -116,6 +122,35 @@ enum EventRecords {
     return (try row.integer(0), try row.integer(1))
   }
 
+  /// Takes of the signals that a person has heard in a call the oldest, so that about so many bytes are left, or those that it hasn't
+  /// heard.
+  /// - Returns: the bytes that are left.
+  static func dropSignals(
+    for person: PersonID, in call: CallUUID, upTo heard: Int64, beyond most: Int64,
+    _ transaction: borrowing Transaction
+  ) throws(StoreError) -> Int64 {
+    let place: [SQLValue] = [.bytes(of: person.text), .text(call.text)]
+    // As many as events of a person are kept, at most.
+    let rows = try transaction.run(
+      """
+      SELECT number, CAST(length(body) AS BIGINT) FROM call_events
+      WHERE person = $1 AND call = $2 AND kind = 'call.signal' ORDER BY number DESC
+      """, place)
+    var left: Int64 = 0
+    for row in rows {
+      let (number, size) = (try row.integer(0), try row.integer(1))
+      guard left + size > most, number <= heard else {
+        left += size
+        continue
+      }
+      try transaction.run(
+        "DELETE FROM call_events WHERE person = $1 AND call = $2 AND kind = 'call.signal' AND number <= $3",
+        place + [.integer(number)])
+      break
+    }
+    return left
+  }
+
   /// By what is there still, as wrapped keys are looked for.
   static let endedSignals: SQLStatement = """
     SELECT DISTINCT s.call FROM call_signals s CROSS JOIN calls c WHERE c.id = s.call AND c.ended <= $1 LIMIT $2
@@ -147,6 +182,21 @@ enum EventRecords {
     return calls.count == limit
   }
 
+  /// What a person has heard before it was erased, some at a time.
+  /// - Returns: how many they were.
+  static func erase(
+    _ erasure: ErasureRecords.Erasure, limit: Int, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> Int {
+    let person = SQLValue.bytes(of: erasure.person.text)
+    let rows = try transaction.run(
+      "SELECT number FROM call_events WHERE person = $1 AND number <= $2 ORDER BY number LIMIT $3",
+      [person, .integer(erasure.event), .integer(limit)])
+    guard let last = try rows.last?.integer(0) else { return 0 }
+    try transaction.run(
+      "DELETE FROM call_events WHERE person = $1 AND number <= $2", [person, .integer(last)])
+    return rows.count
+  }
+
   /// Forgets what is older, some at a time.
   /// - Returns: how many they were.
   static func forget(
@@ -170,6 +220,8 @@ enum EventRecords {
 extension PersonEvent {
   /// The body of a signal that is kept for its number alone.
   fileprivate static let empty = Array("{}".utf8)
+
+  mutating func empty() { body = Self.empty }
 
   /// It is a signal of a call that ended a while ago: nothing is in it, and it isn't given out.
   public var isEmptied: Bool { kind == .signal && body == Self.empty }

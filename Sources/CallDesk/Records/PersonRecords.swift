@@ -93,19 +93,20 @@ enum PersonRecords {
     return found
   }
 
-  /// Forgets the name and all that the person has heard.
+  /// Forgets the name; nothing that the person has heard up to now is given out any more.
+  /// - Returns: the number of the last event that it has had.
   static func erase(
     _ person: PersonID, at now: CallTime, _ transaction: borrowing Transaction
-  ) throws(StoreError) {
-    let key: [SQLValue] = [.bytes(of: person.text)]
-    try transaction.run(
+  ) throws(StoreError) -> Int64 {
+    let rows = try transaction.run(
       """
       INSERT INTO persons (person, name, last_event, gone_event, erased, came) VALUES ($1, NULL, 0, 0, $2, 0)
       ON CONFLICT (person) DO UPDATE SET name = NULL, erased = excluded.erased, came = 0,
         gone_event = persons.last_event
-      """, key + [.integer(max(now.wall, 1))])
-    try transaction.run("DELETE FROM call_events WHERE person = $1", key)
-    try transaction.run("DELETE FROM call_answers WHERE person = $1", key)
+      RETURNING last_event
+      """, [.bytes(of: person.text), .integer(max(now.wall, 1))])
+    guard let row = rows.first else { throw .failed("a row that was written isn't there") }
+    return try row.integer(0)
   }
 
   // MARK: - Forgetting

@@ -58,6 +58,18 @@ enum SessionRecords {
     return try rows.first.map { row throws(StoreError) in try read(row, terms) }
   }
 
+  /// Of whatever call of a person's, by one statement: there is no difference between one of others and one that never was.
+  static func session(
+    _ id: CallUUID, of person: PersonID, terms: SharedSessionTerms, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> Row? {
+    let rows = try transaction.run(
+      """
+      SELECT s.state, s.last_event, s.floor FROM shared_sessions s JOIN call_people p ON p.call = s.call
+      WHERE s.id = $1 AND p.person = $2 AND p.hidden = 0
+      """, [.text(id.text), .bytes(of: person.text)])
+    return try rows.first.map { row throws(StoreError) in try read(row, terms) }
+  }
+
   /// Of whatever call.
   static func session(
     _ id: CallUUID, terms: SharedSessionTerms, _ transaction: borrowing Transaction

@@ -25,13 +25,13 @@ extension CallDoor {
     reader.device = device
     let caller = reader
     try await ask { () async throws(CallProblem) in try await desk.noteReader(caller) }
-    let text = CallEventText(desk: desk, tokens: tokens, url: url(request), wall: wallMilliseconds)
+    let text = CallEventText(
+      desk: desk, tokens: tokens, url: url(request), wall: wallMilliseconds, reader: desk.reader())
     if request.prefers(EventStreamWriter.mediaType, to: "application/json") {
-      return stream(
-        call,
+      return try stream(
         CallEventReader.Terms(
           person: person, device: device, text: text, expires: call.permission.token.validUntil,
-          wall: tokens.now,
+          wall: tokens.now, charge: { [chargeReader] in chargeReader($0, person.text) },
           gaveEnd: { [rooms] ring in if let device { rooms.noteEnd(of: ring, givenTo: device, of: person) } }),
         after: after)
     }
@@ -43,8 +43,7 @@ extension CallDoor {
     var response = HTTPResponse(status: 200, type: "application/json", body: page.body)
     response.headers.add("cache-control", "no-store")
     response.headers.add("vary", "accept")
-    response = try paid(response, beyond: limit * Self.pricePerItem, call)
-    // What isn't given wasn't heard.
+    response = paid(response, beyond: limit * Self.pricePerItem, call)
     desk.noteHeard(page.last, by: person)
     return response
   }
@@ -77,7 +76,19 @@ extension CallDoor {
     return (bytes + Array("],\"last\":\(last)}".utf8), last)
   }
 
-  private func stream(_ call: CallRequest, _ terms: CallEventReader.Terms, after: Int64?) -> HTTPResponse {
+  /// Event streams of one person: as many as it may have devices, and as many that are lost and not yet known to be.
+  static let mostStreams = 32
+  /// Milliseconds until one more may be asked for, by when a lost one may be noticed.
+  private static let streamWait: Int64 = 5_000
+
+  /// - Throws: `tooMany`: the person has as many as it may.
+  private func stream(
+    _ terms: CallEventReader.Terms, after: Int64?
+  ) throws(RESTProblem) -> HTTPResponse {
+    let feed = feeds.feed(of: terms.person)
+    guard feed.begin(terms.device, most: Self.mostStreams) else {
+      throw RESTProblem(CallProblem.tooMany(wait: Self.streamWait))
+    }
     var response = HTTPResponse(
       status: 200,
       headers: [
@@ -85,7 +96,7 @@ extension CallDoor {
         // Proxies that collect an answer before they pass it on are asked not to.
         "x-accel-buffering": "no",
       ])
-    response.stream = CallEventReader(terms, after: after, feed: feeds.feed(of: terms.person))
+    response.stream = CallEventReader(terms, after: after, feed: feed)
     return response
   }
 }

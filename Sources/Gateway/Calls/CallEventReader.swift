@@ -17,6 +17,8 @@ final class CallEventReader: HTTPBodySource {
     let expires: Int
     /// Seconds since 1970.
     let wall: @Sendable () -> Int
+    /// Charges the person for so many bytes that were read, and says how long it takes until the next may be.
+    let charge: @Sendable (Int) -> Duration
     /// Called as the end of a ring is given out.
     let gaveEnd: @Sendable (CallUUID) -> Void
   }
@@ -47,11 +49,11 @@ final class CallEventReader: HTTPBodySource {
 
   /// - Parameters:
   ///   - position: the last event that is known; nil: none.
+  ///   - feed: in which its device has begun to read; it ends there with this.
   init(_ terms: Terms, after position: Int64?, feed: CallFeed) {
     self.terms = terms
     self.feed = feed
     state = Mutex(State(position: position))
-    feed.begin(terms.device)
   }
 
   deinit { feed.end(terms.device) }
@@ -98,6 +100,8 @@ final class CallEventReader: HTTPBodySource {
     if !state.hasBegun {
       state.hasBegun = true
       EventStreamWriter.write(comment: "roost", to: &bytes)
+      // Another stream of the person's may have read more than it could pay.
+      state.nextTry = now + terms.charge(0)
       state.nextComment = now + EventStream.beat
     } else if now >= state.nextComment {
       EventStreamWriter.write(comment: "", to: &bytes)
@@ -113,6 +117,7 @@ final class CallEventReader: HTTPBodySource {
   private func ask(after position: Int64?, now: Instant) {
     Task { [self] in
       let found = await read(after: position)
+      let wait = found.map { terms.charge($0.cost) } ?? .zero
       state.withLock { state in
         state.isAsking = false
         guard let found else {
@@ -123,6 +128,7 @@ final class CallEventReader: HTTPBodySource {
         }
         state.items += found.items
         state.position = found.position
+        state.nextTry = now + wait
         // There may be more than was read at once.
         if found.isMore { state.asked = 0 }
       }
@@ -130,7 +136,8 @@ final class CallEventReader: HTTPBodySource {
     }
   }
 
-  private typealias Found = (items: [CallEventText.Item], position: Int64, isMore: Bool)
+  /// - Parameter cost: in bytes, as a page of them costs.
+  private typealias Found = (items: [CallEventText.Item], position: Int64, isMore: Bool, cost: Int)
 
   /// - Returns: nil: the store can't be read at the moment.
   private func read(after position: Int64?) async -> Found? {
@@ -141,12 +148,17 @@ final class CallEventReader: HTTPBodySource {
       // Its client has them, though maybe from a process before this one.
       if position <= page.last { terms.text.desk.noteHeard(position, by: terms.person) }
       let items = try await terms.text.items(page.events, for: terms.person, device: terms.device)
-      return (items, page.reached, page.reached < page.last)
+      let cost = Self.cost(of: items, among: page.events.count)
+      return (items, page.reached, page.reached < page.last, cost)
     } catch { return nil }
   }
 
   private func start(isReset: Bool) async throws(CallProblem) -> Found {
     let state = try await terms.text.state(of: terms.person, isReset: isReset)
-    return ([state], state.id, true)
+    return ([state], state.id, true, Self.cost(of: [state], among: 1))
+  }
+
+  private static func cost(of items: [CallEventText.Item], among count: Int) -> Int {
+    max(items.reduce(0) { $0 + $1.data.count }, count * CallDoor.pricePerItem)
   }
 }

@@ -91,12 +91,16 @@ final class CallFeed: Sendable {
     }
   }
 
-  func begin(_ device: DeviceID?) {
-    let isFirst = readers.withLock { readers in
+  /// - Returns: false: there are so many already, and it isn't one of them.
+  @discardableResult
+  func begin(_ device: DeviceID?, most: Int = .max) -> Bool {
+    let (hasBegun, isFirst) = readers.withLock { readers -> (Bool, Bool) in
+      guard readers.values.reduce(0, +) < most else { return (false, false) }
       readers[device, default: 0] += 1
-      return readers[device] == 1
+      return (true, readers[device] == 1)
     }
     if isFirst { isChanged() }
+    return hasBegun
   }
 
   func end(_ device: DeviceID?) {

@@ -20,6 +20,7 @@ public final class CallRooms: CallOutlet, RoomOverseer {
 
   let feeds = CallFeeds()
   let sessions = SessionFeeds()
+  private let comings = CallComings()
   private let rooms: RoomDirectory
   private let pushes: CallPushes?
   private let desk = Mutex<CallDesk?>(nil)
@@ -169,8 +170,11 @@ public final class CallRooms: CallOutlet, RoomOverseer {
         try await desk.requireRoom(room)
         return nil
       }
-      let device = device.map { DeviceID($0) }
-      return try await desk.requireConnect(PersonID(identity), device: device, inRoom: room)?.text
+      let (person, device) = (PersonID(identity), device.map { DeviceID($0) })
+      if let stay = try await desk.requireConnect(person, device: device, inRoom: room) { return stay.text }
+      // Of two devices that come at once the second hears so here, before it takes the first one's place in the room.
+      guard comings.begin(person, device, into: room) else { throw CallProblem.activeElsewhere }
+      return nil
     } catch { throw JoinError(error) }
   }
 
@@ -184,8 +188,9 @@ public final class CallRooms: CallOutlet, RoomOverseer {
         try await desk.requireRoom(room)
         return nil
       }
-      let device = device.map { DeviceID($0) }
-      return try await desk.connect(PersonID(identity), device: device, inRoom: room).text
+      let (person, device) = (PersonID(identity), device.map { DeviceID($0) })
+      defer { comings.end(person, into: room) }
+      return try await desk.connect(person, device: device, inRoom: room).text
     } catch { throw JoinError(error) }
   }
 

@@ -24,10 +24,10 @@ struct CallTokens: Sendable {
 
   /// For one who is rung until that moment.
   /// - Parameters:
-  ///   - device: which it is for; nil: it isn't known, and whichever joins first has it.
+  ///   - device: which it is for.
   ///   - until: milliseconds since 1970.
   func token(
-    ringing person: PersonID, _ name: String?, _ device: DeviceID?, until: Int64, of call: CallUUID,
+    ringing person: PersonID, _ name: String?, _ device: DeviceID, until: Int64, of call: CallUUID,
     room: String,
     apiKey: String
   ) -> String? {

@@ -32,4 +32,9 @@ struct IntakeBudget: Refilling {
     let amount = min(Self.message + Double(bytes), Self.burst)
     return limit.take(amount, now: now) ? .zero : limit.wait(for: amount, now: now)
   }
+
+  /// Charges for so many bytes of what is done already: what isn't there is owed.
+  mutating func owe(_ bytes: Int, now: Instant) {
+    limit.charge(upTo: Self.message + Double(bytes), now: now)
+  }
 }

@@ -15,8 +15,10 @@ package final class Intakes: Sendable {
     package let identity: String
     /// As they are asked for, without what each costs beside.
     package let bytes: Int
-    /// There was enough; else nothing is charged.
+    /// There was enough, or it is owed; else nothing is charged.
     package let isPaid: Bool
+    /// It is of what was done already, and charged however little there was.
+    package var isOwed = false
   }
 
   private let table = Mutex(AllowanceTable<Payer, IntakeBudget>(capacity: 16_384))
@@ -44,5 +46,16 @@ package final class Intakes: Sendable {
     }
     noted?(Charge(room: room, identity: identity, bytes: bytes, isPaid: wait == .zero))
     return wait
+  }
+
+  /// Charges for what is done already, and turned out to be more than was paid before. What isn't there is owed: nothing is taken until it
+  /// has come.
+  func owe(_ bytes: Int, room: String, identity: String, now: Instant) {
+    table.withLock { table in
+      table.use(Payer(room: ExactName(room), identity: ExactName(identity)), now: now) {
+        $0.owe(bytes, now: now)
+      }
+    }
+    noted?(Charge(room: room, identity: identity, bytes: bytes, isPaid: true, isOwed: true))
   }
 }

@@ -15,10 +15,14 @@ struct CallPrice {
   var items = 0
   var shortItems = 0
   var keyEntries = 0
+  /// Of an answer whose size isn't known, that much is paid before.
+  var deposit = 0
   /// What the answer has beyond its items is paid for byte for byte.
   var isPaidBehind = false
   /// It copies what has a size of its own, which is paid for as well.
   var copies = false
+  /// Where it is refused it may be before its items are paid for: by its token.
+  var mayEndAtDoor = false
   /// It is another door's.
   var isFree = false
 
@@ -26,15 +30,16 @@ struct CallPrice {
   /// - Parameters:
   ///   - body: bytes of the request's.
   ///   - answer: bytes of the answer's body; nil: it was refused.
-  ///   - isRepeated: it is answered as it was before, and nothing else is done.
+  ///   - isRepeated: it is answered as it was before, or its token isn't for it, and nothing else is done.
   func bounds(body: Int, answer: Int?, isRepeated: Bool = false) -> ClosedRange<Int> {
     guard !isFree else { return 0...0 }
     let base = Self.request + body
     guard !isRepeated else { return base...base }
-    let listed = items * Self.item
+    let listed = items * Self.item + deposit
     var due = base + listed + shortItems * Self.shortItem + keyEntries * Self.keyEntry
     if isPaidBehind, let answer { due += min(max(0, answer - listed), Self.mostBehindAnswer) }
-    return due...(copies ? due + Self.mostBehindAnswer : due)
+    let least = mayEndAtDoor && answer == nil ? base : due
+    return least...(copies ? due + Self.mostBehindAnswer : due)
   }
 }
 
@@ -54,8 +59,9 @@ struct CallBudget {
   init(now: Int64) { at = now }
 
   /// Somebody was to pay so much.
+  /// - Parameter isOwed: it is of what was done already, and may be more than is left.
   /// - Returns: what is wrong.
-  mutating func note(_ bytes: Int, isPaid: Bool, now: Int64) -> String? {
+  mutating func note(_ bytes: Int, isPaid: Bool, isOwed: Bool = false, now: Int64) -> String? {
     left = min(Self.burst, left + Double(now - at) / 1e9 * Self.rate)
     at = now
     let amount = min(Self.charge + Double(bytes), Self.burst)
@@ -63,6 +69,7 @@ struct CallBudget {
       return left > amount + Self.slack ? "\(bytes) bytes are refused, though \(Int(left)) are left" : nil
     }
     left -= amount
+    if isOwed { return nil }
     return left < -Self.slack ? "\(bytes) bytes are done for one who has none left" : nil
   }
 }

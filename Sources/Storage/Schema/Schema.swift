@@ -13,7 +13,9 @@ struct Schema: Sendable {
   let statements: [String]
 
   /// In the order of their versions.
-  static let steps = [rooms, deliveries, calls, keys, callKeys, wakes, repeats, people, lookups, erasure]
+  static let steps = [
+    rooms, deliveries, calls, keys, callKeys, wakes, repeats, people, lookups, erasure, erasures, presence,
+  ]
 
   /// Brings a database to the newest version, step by step, each in a transaction of its own with its number. One that has been used
   /// is copied aside first, where that is the server's to do.

@@ -1,3 +1,4 @@
+import CallDesk
 import Calls
 import Synchronization
 import Testing
@@ -22,6 +23,15 @@ struct CallFeedsTests {
     feed.end(Self.phone)
     feed.end(nil)
     #expect(heard.withLock { $0.count } == 3)
+  }
+
+  @Test func `of one person no more begin to read than may, whichever devices they are`() {
+    let feed = CallFeeds().feed(of: Self.ada)
+    #expect(feed.begin(Self.phone, most: 3) && feed.begin(Self.phone, most: 3) && feed.begin(nil, most: 3))
+    #expect(!feed.begin(nil, most: 3) && !feed.begin(DeviceID("tablet"), most: 3))
+    #expect(feed.devices == EventReaders([Self.phone], isAnyUnnamed: true))
+    feed.end(Self.phone)
+    #expect(feed.begin(DeviceID("tablet"), most: 3) && !feed.begin(Self.phone, most: 3))
   }
 
   /// What each of them leaves behind would be gone through by the next: the stack of a thread has no room for so many.

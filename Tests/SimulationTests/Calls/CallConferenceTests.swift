@@ -60,6 +60,10 @@ struct CallPriceModelTests {
     #expect(price.bounds(body: 0, answer: 9_000_000).upperBound == 6_144 + 1_048_576)
     price.copies = true
     #expect(price.bounds(body: 0, answer: nil) == 6_144...6_144 + 1_048_576)
+    // One that is refused may be so before.
+    (price.copies, price.mayEndAtDoor) = (false, true)
+    #expect(price.bounds(body: 0, answer: nil) == 4_096...6_144)
+    #expect(price.bounds(body: 0, answer: 2_000) == 6_144...6_144)
   }
 
   @Test func `no one spends more than there is, and no one is refused who has enough`() {
@@ -70,5 +74,10 @@ struct CallPriceModelTests {
     // A second later there is half a mebibyte more.
     #expect(budget.note(500_000, isPaid: true, now: 1_000_000_000) == nil)
     #expect(budget.note(200_000, isPaid: true, now: 1_000_000_000) != nil)
+    // What was done already is owed, and keeps what comes behind it from being done.
+    var other = CallBudget(now: 0)
+    #expect(other.note(2_000_000, isPaid: true, now: 0) == nil)
+    #expect(other.note(1_000_000, isPaid: true, isOwed: true, now: 0) == nil)
+    #expect(other.note(1, isPaid: true, now: 0) != nil)
   }
 }
