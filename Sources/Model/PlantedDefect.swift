@@ -262,7 +262,6 @@
     case loopbackPrefix = "loopback-prefix"
     /// A stream may be silent for as long as it likes.
     case silentStream = "silent-stream"
-
     // MARK: - Storage
 
     /// A write is answered before its transaction is on the disk.
@@ -470,7 +469,6 @@
     case noPatience = "no-patience"
     /// A second SIGTERM is waited out like the first.
     case secondSignal = "second-signal"
-
     // MARK: - The simulation's to find
 
     /// What a path carries is not what is shared out: everything that is wanted is sent.
@@ -600,7 +598,6 @@
     case aboveAllIsLowest = "above-all-is-lowest"
     /// What waits before a rate that was raised counts as at the old one.
     case linkStaysBusy = "link-stays-busy"
-
     // MARK: - Explanations
 
     /// A track that is muted is explained as one of which nothing comes.
@@ -613,9 +610,10 @@
     case explainsHidden = "explains-hidden"
     /// Each question of a participant about itself goes to all workers.
     case explainsEverywhere = "explains-everywhere"
+    /// The share that a subscriber lost is explained as its report writes it, in 256ths.
+    case explainsLossAsWritten = "explains-loss-as-written"
     /// A key frame that a subscriber waits for and that is requested once more is requested for the server.
     case repeatedForServer = "repeated-for-server"
-
     // MARK: - Rates and layers
 
     /// Where the encodings that are watched stop, none that is off stands in.
@@ -634,6 +632,10 @@
     case keyFramesOfSilent = "key-frames-of-silent"
     /// A size that a client said is no layer's.
     case saidSizeUnused = "said-size-unused"
+    /// What a packet announces of the stream that it names is believed of each stream of its track.
+    case announcedOfNamed = "announced-of-named"
+    /// Of the sizes that a dependency descriptor says all layers get the lowest.
+    case lowestSizeForAll = "lowest-size-for-all"
     /// What a client says of sizes behind its offer goes no further than its room.
     case resizeUnheard = "resize-unheard"
     /// Who says how many pictures a second it shows gets all that there are.
@@ -674,7 +676,6 @@
     case announcedForEver = "announced-for-ever"
     /// A frame that no other refers to takes those above it along.
     case shedsFramesAbove = "sheds-frames-above"
-
     // MARK: - Flight recorders
 
     /// All rings of a worker together take as much as they like.
@@ -689,7 +690,6 @@
     case oldestFlightGoes = "oldest-flight-goes"
     /// Of a session that is lost without a word no record is kept, since its media is closed before it ends by itself.
     case lostUnrecorded = "lost-unrecorded"
-
     // MARK: - Recordings
 
     /// What ends with a full segment has no end in Ogg.
@@ -724,7 +724,6 @@
     case unwrittenForgone = "unwritten-forgone"
     /// A room that is over begins recordings.
     case recordsFinished = "records-finished"
-
     // MARK: - Calls
 
     /// One whom an administrator has taken out of a call may come back.
