@@ -3,7 +3,6 @@
   /// mistakes has to find these. Which tests are to find each says `scripts/mutants.list`.
   public enum PlantedDefect: String, CaseIterable, Sendable {
     // MARK: - Model
-
     /// A network of IPv4 addresses has IPv6 ones in it, where their bits agree.
     case otherFamily = "other-family"
     /// Milliseconds below a hundred are written without the zeros before them.
@@ -15,17 +14,14 @@
     /// A number just outside of the window counts as within.
     case windowEnd = "window-end"
     // MARK: - Logging
-
     /// What has just the level that is asked for isn't written.
     case logLevel = "log-level"
     /// A line separator in a value stays as it is.
     case logSeparator = "log-separator"
     // MARK: - Polling
-
     /// A descriptor that is taken out of the set stays in it.
     case stillWatched = "still-watched"
     // MARK: - Wire
-
     /// The mask of a NACK is read one number too low.
     case nackMask = "nack-mask"
     /// A distance of 256 ticks goes into one byte.
@@ -366,7 +362,6 @@
     case noCodecUnsaid = "no-codec-unsaid"
     /// The media plane doesn't hear that a section's next track has no traits.
     case traitsSurvive = "traits-survive"
-
     /// Those who read what happens aren't called when somebody is removed.
     case removalUnnoticed = "removal-unnoticed"
     // MARK: - Configuration
@@ -499,7 +494,6 @@
     case staleRollover = "stale-rollover"
     /// A session ends without a word on its socket.
     case lostClosed = "lost-closed"
-
     /// An encoding that all have turned off is sent on.
     case offIsWatched = "off-is-watched"
     /// A slot goes on to another encoding in the middle of things.
@@ -542,6 +536,12 @@
     case raisedUncapped = "raised-uncapped"
     /// What other workers' listeners lose is not heard of.
     case farLossUnheard = "far-loss-unheard"
+    /// An encoding is sent for a viewer at another worker that looks at it for a moment.
+    case momentWatched = "moment-watched"
+    /// Viewers at other workers leave an encoding that has stopped at their next look.
+    case stopHeardLate = "stop-heard-late"
+    /// An encoding is sent for a slot that has yet to begin and goes on to another.
+    case passingWatched = "passing-watched"
     /// What other workers' listeners lose is said where one listens beside the publisher alone.
     case farLossAlone = "far-loss-alone"
     /// A structure that comes again counts as a key frame.
