@@ -53,7 +53,7 @@ struct CallBudget {
   /// - Parameter now: nanoseconds.
   init(now: Int64) { at = now }
 
-  /// Somebody was to pay so much.
+  /// Records a charge, and whether the server accepted it.
   /// - Returns: what is wrong.
   mutating func note(_ bytes: Int, isPaid: Bool, now: Int64) -> String? {
     left = min(Self.burst, left + Double(now - at) / 1e9 * Self.rate)

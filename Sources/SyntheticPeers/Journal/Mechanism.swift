@@ -185,7 +185,7 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case pictureDecoded
   /// Windows of two seconds were held against the path's rate; what was shown, against the best that it carries.
   case budgetJudged
-  /// In a meeting, where pictures change places and views change: a window above the path's rate.
+  /// In a meeting: a window of two seconds above the path's rate.
   case budgetOver
   case choiceJudged
   /// The second was less than the best; and more switches in a minute than are wanted.
@@ -215,10 +215,10 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case tileFroze
   /// Of several jobs of the control plane that were ready the seed chose one.
   case jobReordered
-  /// In a conference of calls: a call was begun; by one whom the other was ringing already, which came to one call.
+  /// In a conference of calls: a call was started; two people rang each other at once, and their calls became one.
   case callStarted
   case callMerged
-  /// Somebody came into one; by another device than it was there by; refused it; left it.
+  /// A person joined a call; moved it to another device; rejected it; left it.
   case callJoined
   case callTakenOver
   case callRejected
@@ -295,7 +295,7 @@ extension Mechanism {
     // Of spans of two seconds: a freeze in three minutes of one viewer, and a switch too many in a quarter of an hour.
     case .pictureFroze: (part: 0.01, judged: .choiceJudged, least: 300)
     case .switchesOver: (part: 0.002, judged: .choiceJudged, least: 500)
-    case .encodingLate: (part: 0.15, judged: .encodingReturned, least: 40)
+    case .encodingLate: (part: 0.1, judged: .encodingReturned, least: 40)
     // Three standard deviations of chance are in it.
     case .soundLost: (part: 0.02, judged: .soundJudged, least: 300)
     // The 95th percentile of a path's queue stays below 100 ms, and what is above comes in bursts.
@@ -327,6 +327,8 @@ extension Mechanism {
       .callTokenRenewed, .callTokenVoid, .callRepeated, .callReordered, .callsAtOnce, .strangerCompared,
       .callWordJudged, .callPriceJudged, .ringEnded, .callPriceRefused:
       5
+    // One in twelve seeds has a participant without a socket whose media comes down by the server's offer.
+    case .serverOffer: 2
     // Both call each other in the same moments; a second device comes while the first is there; few ask by the right token.
     case .callMerged, .callTakenOver, .callEndedByAdmin: 50
     // Of meetings, which are runs of their own.
