@@ -544,6 +544,8 @@
     case raisedUncapped = "raised-uncapped"
     /// What other workers' listeners lose is not heard of.
     case farLossUnheard = "far-loss-unheard"
+    /// What other workers' listeners lose is said where one listens beside the publisher alone.
+    case farLossAlone = "far-loss-alone"
     /// A structure that comes again counts as a key frame.
     case keyFrameByStructure = "key-frame-by-structure"
     /// A frame whose payload can't be read is dropped, although its descriptor can.
@@ -622,6 +624,12 @@
     case largerTileWaits = "larger-tile-waits"
     /// A slot that goes on to a track that its subscriber turned off shows it until the next allocation.
     case offBeginsShown = "off-begins-shown"
+    /// A slot that is turned off stands at the encoding that it began with, and begins with that again.
+    case offStandsAnywhere = "off-stands-anywhere"
+    /// A subscriber whose stream is paused has its publisher asked for key frames.
+    case pausedAsks = "paused-asks"
+    /// A tile of which one side is said goes before all others.
+    case halfSizeFirst = "half-size-first"
     /// Of an encoding that doesn't come key frames are asked for, again and again.
     case keyFramesOfSilent = "key-frames-of-silent"
     /// A size that a client said is no layer's.

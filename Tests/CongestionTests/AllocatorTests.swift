@@ -82,6 +82,21 @@ struct AllocatorTests {
     #expect(third[1].reason == .preference && third[0].reason == nil)
   }
 
+  @Test func `the larger tile is better served, whichever of its sides is said`() {
+    let larger: [(UInt16, UInt16)] = [(1_280, 720), (1_280, 0), (0, 720), (0, 0)]
+    for (width, height) in larger {
+      // The smaller has the lower number, and would go first of two alike.
+      for (smallWidth, smallHeight) in [(960, 540), (960, 0), (0, 540)] as [(UInt16, UInt16)] {
+        var demands = [Self.video(0), Self.video(1)]
+        (demands[0].picture.width, demands[0].picture.height) = (smallWidth, smallHeight)
+        (demands[1].picture.width, demands[1].picture.height) = (width, height)
+        let slots = settled(800e3, demands).slots
+        let served = slots.map { $0.option?.rate ?? 0 }
+        #expect(served[1] > served[0], "\(width) × \(height) beside \(smallWidth) × \(smallHeight)")
+      }
+    }
+  }
+
   /// Of the priority that all have.
   private static func plain(_ demand: SlotDemand) -> SlotDemand {
     var demand = demand

@@ -43,10 +43,10 @@ struct SimulationSamplesTests {
     #expect(room.server.bridge.levels().isEmpty && room.server.bridge.qualities().isEmpty)
   }
 
-  @Test(arguments: [0, 1])
+  @Test(arguments: [0, 1], [false, true])
   func
-    `a publisher's reports say what its worst listener loses, near or far, and what was lost in all stays true`(
-      worker: Int
+    `a publisher's reports say what its worst listener loses, near or far, alone or not, and what was lost in all stays true`(
+      worker: Int, isAlone: Bool
     ) throws
   {
     let room = try SimulationRoom(workers: 2)
@@ -63,7 +63,9 @@ struct SimulationSamplesTests {
     let publisher = try room.join(at: room.address(onWorker: 0, host: 1), publishes: true) {
       $0.publishesVideo = false
     }
-    try room.join(at: room.address(onWorker: 0, host: 3), publishes: false) { $0.videoReceivers = 0 }
+    if !isAlone {
+      try room.join(at: room.address(onWorker: 0, host: 3), publishes: false) { $0.videoReceivers = 0 }
+    }
     try room.join(at: listener, publishes: false) { $0.videoReceivers = 0 }
     func said() -> Double { Double(publisher.reportedLoss.max() ?? 0) / 256 }
     room.run(for: .seconds(4))
@@ -71,6 +73,7 @@ struct SimulationSamplesTests {
     isLossy = true
     room.run(for: .seconds(12))
     #expect((0.15...0.26).contains(said()))
+    #expect(publisher.reportedLost.allSatisfy { $0 == 0 } && !publisher.reportedLost.isEmpty)
     isLossy = false
     room.run(for: .seconds(25))
     #expect(said() < 0.01)

@@ -231,13 +231,26 @@ public struct Allocator: Sendable {
   private static func goesFirst(_ a: Ladder, _ b: Ladder) -> Bool {
     let key = { (ladder: Ladder) -> (Int, Int, Int, Int, Int) in
       let demand = ladder.demand
-      let size = Int(demand.picture.width) * Int(demand.picture.height)
       return (
         -Int(demand.picture.priority), demand.isScreen ? 0 : 1, demand.isSpeaking ? 0 : 1,
-        size == 0 ? .min : -size, demand.slot
+        -pixels(demand.picture), demand.slot
       )
     }
     return key(a) < key(b)
+  }
+
+  /// How large a subscriber shows a picture; where it says one side alone, of the usual shape, and where it says none, as large as can be.
+  private static func pixels(_ picture: PicturePreference) -> Int {
+    let (width, height) = (Int(picture.width), Int(picture.height))
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.halfSizeFirst) { return width * height == 0 ? .max : width * height }
+    #endif
+    switch (width, height) {
+    case (0, 0): return .max
+    case (_, 0): return width * width * 9 / 16
+    case (0, _): return height * height * 16 / 9
+    default: return width * height
+    }
   }
 
   /// Takes the slot one step up, if that fits.

@@ -108,7 +108,13 @@ extension WorkerCore {
     } else if !pauses, peers.pointer(place).pointee.takesUpPicture(slot: slot, now: now) {
       keyFrameNeeded(by: consumer, of: feed, now: now)
     }
-    if pauses, !wasPaused { rest(place, slot: slot) }
+    // What was turned off as it was taken up is paused already, and may be fed from any encoding until the layers are known.
+    #if PLANTED_DEFECTS
+      let stands = PlantedDefect.isOn(.offStandsAnywhere)
+    #else
+      let stands = false
+    #endif
+    if pauses, !wasPaused || allotted.reason == .off && !stands { rest(place, slot: slot) }
     if pauses, allotted.reason == .off { peers.pointer(place).pointee.forgetWaiting(slot: slot) }
     if !pauses, let option = allotted.option { show(option, allotted, place, now: now) }
   }

@@ -8,11 +8,15 @@ extension WorkerCore {
   mutating func measureLosses(_ place: Int, now: Instant) {
     for slot in 0..<feeds.slotCount(at: place) where peers.pointer(place).pointee.kind(ofSlot: slot) == .audio
     {
-      guard let feed = feeds.feed(ofSlot: slot, at: place),
-        feeds.pointer(feed).pointee.pace.mayMeasureLoss(at: now)
-      else { continue }
-      measureLoss(feed, now: now)
+      guard let feed = feeds.feed(ofSlot: slot, at: place) else { continue }
+      measureLossInTime(feed, now: now)
     }
+  }
+
+  /// Once a second at most.
+  mutating func measureLossInTime(_ feed: Int, now: Instant) {
+    guard feeds.pointer(feed).pointee.pace.mayMeasureLoss(at: now) else { return }
+    measureLoss(feed, now: now)
   }
 
   private mutating func measureLoss(_ feed: Int, now: Instant) {

@@ -133,6 +133,11 @@ extension WorkerCore {
     case .lost(let track, let fraction):
       if let feed = feeds.findPublished(track) {
         feeds.pointer(feed).pointee.relayedLoss.note(fraction, now: now)
+        #if PLANTED_DEFECTS
+          if PlantedDefect.isOn(.farLossAlone) { return }
+        #endif
+        // Where all who hear the track are at other workers nothing else has it looked at.
+        measureLossInTime(feed, now: now)
       } else {
         passOn(.track(message), of: track.peer, mayDrop: true)
       }

@@ -125,7 +125,13 @@ extension MediaSession {
     let slot = slots.pointer(index)
     guard slot.pointee.section.kind == .video else { return }
     let isAwaited = slot.pointee.forwarder.needsKeyFrame && !slot.pointee.isUnasked
-    guard isAwaited || slot.pointee.keyFrames.take(now: now) else {
+    // What is paused shows none: as the pause ends one is requested.
+    #if PLANTED_DEFECTS
+      let isPaused = slot.pointee.forwarder.encodings.isPaused && !PlantedDefect.isOn(.pausedAsks)
+    #else
+      let isPaused = slot.pointee.forwarder.encodings.isPaused
+    #endif
+    guard !isPaused, isAwaited || slot.pointee.keyFrames.take(now: now) else {
       return context.counters.count(.keyFrameAskedOften)
     }
     context.effects.noteKeyFrameRequest(index)

@@ -69,7 +69,7 @@ extension MediaSession {
   /// The peer has moved, and for a while all pictures went to where it was before.
   public func mendPictures(now: Instant, context: inout MediaContext) {
     for slot in 0..<slots.count
-    where kind(ofSlot: slot) == .video
+    where kind(ofSlot: slot) == .video && !isPaused(slot: slot)
       && (needsKeyFrame(slot: slot) && !isUnasked(slot: slot)
         || slots.pointer(slot).pointee.keyFrames.take(now: now))
     {

@@ -12,6 +12,8 @@ struct PeerFeedback: ~Copyable {
   var log = TransportLog()
   /// What the server last said was lost of each of our streams, in 256ths.
   var reportedLoss: [UInt32: UInt8] = [:]
+  /// Packets that were lost in all.
+  var reportedLost: [UInt32: Int32] = [:]
   /// When packets of the server arrived.
   var arrivals = ArrivalFeedback()
 

@@ -208,6 +208,7 @@ extension SyntheticPeer {
     for index in 0..<blocks.count {
       guard let block = blocks[index] else { return }
       feedback.reportedLoss[block.ssrc] = block.fractionLost
+      feedback.reportedLost[block.ssrc] = block.cumulativeLost
       for source in sources.indices where sources[source].ssrc == block.ssrc { sources[source].acknowledge() }
       for source in layered { source.acknowledge(block.ssrc) }
       for source in encoded.sources where source.ssrc == block.ssrc { source.acknowledge() }

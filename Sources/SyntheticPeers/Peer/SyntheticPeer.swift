@@ -125,6 +125,8 @@ public final class SyntheticPeer {
   public var isConnected: Bool { session != nil }
   /// What the server last said was lost of each stream, in 256ths.
   public var reportedLoss: [UInt8] { Array(feedback.reportedLoss.values) }
+  /// What the server said last was lost of each stream in all.
+  public var reportedLost: [Int32] { Array(feedback.reportedLost.values) }
   public var number: Int { configuration.number }
 
   /// Packets of a publisher that came, each counted once.
