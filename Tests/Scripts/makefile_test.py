@@ -30,6 +30,12 @@ class MakefileTest(LimitedTest):
                      "scripts/accept.d/simulation", "Tests/Server", "Tests/Clients", "Tests/Docs", "Tests/Browsers/run"]:
             self.assertIn(part, commands)
 
+    def test_nothing_builds_beside_the_build_of_the_release(self):
+        # Both would hold the build's database, and the one that comes second fails.
+        beside = re.search(r"scripts/build-beside begin\n(.*?)scripts/build-beside await\n", self.commands("test"), re.DOTALL).group(1)
+        self.assertIn("scripts/test-swift", beside)
+        self.assertNotIn("swift build", beside)
+
     def test_what_takes_long_is_left_to_accept(self):
         commands = self.commands("test")
         for part in ["scripts/mutants", "accept.d/mutants", "accept.d/defects", "accept.d/hostile", "hostile_figures",

@@ -108,7 +108,7 @@ extension WorkerCore {
     } else if !pauses, peers.pointer(place).pointee.takesUpPicture(slot: slot, now: now) {
       keyFrameNeeded(by: consumer, of: feed, now: now)
     }
-    // What was turned off as it was taken up is paused already, and may be fed from any encoding until the layers are known.
+    // A slot that was off when its source was set is already paused, and may be fed from any encoding until the layers are known.
     #if PLANTED_DEFECTS
       let stands = PlantedDefect.isOn(.offStandsAnywhere)
     #else

@@ -136,7 +136,7 @@ extension WorkerCore {
         #if PLANTED_DEFECTS
           if PlantedDefect.isOn(.farLossAlone) { return }
         #endif
-        // Where all who hear the track are at other workers nothing else has it looked at.
+        // If all listeners are on other workers, only their reports trigger the measurement.
         measureLossInTime(feed, now: now)
       } else {
         passOn(.track(message), of: track.peer, mayDrop: true)

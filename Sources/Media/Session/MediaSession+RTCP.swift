@@ -125,7 +125,7 @@ extension MediaSession {
     let slot = slots.pointer(index)
     guard slot.pointee.section.kind == .video else { return }
     let isAwaited = slot.pointee.forwarder.needsKeyFrame && !slot.pointee.isUnasked
-    // What is paused shows none: as the pause ends one is requested.
+    // A paused slot forwards no picture; a key frame is requested when the pause ends.
     #if PLANTED_DEFECTS
       let isPaused = slot.pointee.forwarder.encodings.isPaused && !PlantedDefect.isOn(.pausedAsks)
     #else

@@ -144,7 +144,7 @@ extension MediaSession {
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.offBeginsShown) { return needsKeyFrame }
     #endif
-    // Until the next allocation a new source would flow, though it is turned off.
+    // A source that its subscriber has turned off must not flow until the next allocation pauses it.
     guard needsKeyFrame, slots.pointer(slot).pointee.picture.quality == .off else { return needsKeyFrame }
     return setPaused(slot: slot, true)
   }

@@ -33,7 +33,7 @@ struct CallLedger {
     let turn: Int
     /// Those in which it stands, and since which turn; a snapshot may be copied.
     var sessions: [String: Int] = [:]
-    /// Who has said it, and whom it was brought.
+    /// Those who wrote the word, and those who received it.
     var readers: Set<Reader> = []
     /// Its person has been forgotten since.
     var isForgotten = false
@@ -42,9 +42,9 @@ struct CallLedger {
   struct Call {
     var isEncrypted = false
     var isDirect = false
-    /// For whom there is such a call: once it is there it stays.
+    /// The people who can see that the call exists. No one is taken out: what a person has seen, the person knows.
     var open: Set<String>
-    /// Everyone who is of it, also those whom it is hidden from.
+    /// All members, including those from whom a block hides the call.
     var people: Set<String>
     var standing: CallStanding?
     /// In which turn each was seen in it last.
@@ -121,7 +121,7 @@ struct CallLedger {
 
   // MARK: - What is done
 
-  /// Somebody has begun a call.
+  /// Records a call that a person started.
   mutating func begin(
     call id: String, by person: String, ringing others: [String], isEncrypted: Bool = false,
     isDirect: Bool = false
@@ -131,8 +131,8 @@ struct CallLedger {
     ring(others, in: id, by: person)
   }
 
-  /// Somebody rings others in a call. Who is rung or in it already isn't rung, nor one who was taken out of it; and for who has blocked
-  /// the other there is no such call by that.
+  /// Records that a person rings others in a call. Members who are rung or in the call are not rung again, and neither are members who
+  /// were removed. A person who has blocked the caller does not learn of the call.
   mutating func ring(_ others: [String], in id: String, by person: String) {
     guard let before = calls[id] else { return }
     for other in others where other != person {

@@ -58,7 +58,7 @@ struct CallBudget {
   /// - Parameter now: nanoseconds.
   init(now: Int64) { at = now }
 
-  /// Somebody was to pay so much.
+  /// Records a charge, and whether the server accepted it.
   /// - Parameter isOwed: it is of what was done already, and may be more than is left.
   /// - Returns: what is wrong.
   mutating func note(_ bytes: Int, isPaid: Bool, isOwed: Bool = false, now: Int64) -> String? {

@@ -31,8 +31,8 @@ struct CallView: Decodable {
       ? nil : "call \(id) is over, and somebody is in it"
   }
 
-  /// What gives away that somebody has blocked who rang: it looks like no answer.
-  /// - Parameter hidden: those who have.
+  /// Finds what reveals a block to the caller. A blocked ring looks like one without an answer.
+  /// - Parameter hidden: people who have blocked the caller.
   func fault(hiding hidden: Set<String>) -> String? {
     for person in activeParticipants where hidden.contains(person) {
       return "\(person) has blocked who rang, and is shown in call \(id)"

@@ -41,8 +41,8 @@ extension Conference {
 
   /// What a key frame of the largest picture, and its repair, may have on top of the rate.
   private static let burst = 20_000.0
-  /// Where in a meeting several pictures begin at once, and a path that loses packets has them repaired: so many times the rate, which is
-  /// counted, and over all seeds together there is a bound (`Mechanism.bound`).
+  /// In a meeting several pictures may begin at once, and be repaired, on one path. Up to this multiple of its rate a window is counted
+  /// and bounded over all seeds (`Mechanism.bound`); above, it is a violation.
   private static let mostInMeeting = 1.3
 
   private func auditBudget(_ viewer: Int, _ path: PathRecord, isMeeting: Bool, until end: Instant) {

@@ -29,7 +29,7 @@ extension LayerPlan {
 
   private static let mostPublishers = 4
 
-  /// - Parameter people: 4 or more, of whom a quarter publish a picture, two at least and four at most.
+  /// - Parameter people: 4 or more. A quarter of them publish video, at least two and at most four.
   init(meeting seed: UInt64, people: Int, span: Duration) {
     var random = RandomSource.seeded(state: seed &* 0x9E37_79B9 ^ 0x3EE7_1260)
     let count = max(2, min(Self.mostPublishers, people / 4))

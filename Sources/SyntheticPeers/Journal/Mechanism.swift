@@ -185,7 +185,7 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case pictureDecoded
   /// Windows of two seconds were held against the path's rate; what was shown, against the best that it carries.
   case budgetJudged
-  /// In a meeting, where pictures change places and views change: a window above the path's rate.
+  /// In a meeting: a window of two seconds above the path's rate.
   case budgetOver
   case choiceJudged
   /// The second was less than the best; and more switches in a minute than are wanted.
@@ -215,10 +215,10 @@ public enum Mechanism: Int, CaseIterable, Sendable {
   case tileFroze
   /// Of several jobs of the control plane that were ready the seed chose one.
   case jobReordered
-  /// In a conference of calls: a call was begun; by one whom the other was ringing already, which came to one call.
+  /// In a conference of calls: a call was started; two people rang each other at once, and their calls became one.
   case callStarted
   case callMerged
-  /// Somebody came into one; by another device than it was there by; refused it; left it.
+  /// A person joined a call; moved it to another device; rejected it; left it.
   case callJoined
   case callTakenOver
   case callRejected
