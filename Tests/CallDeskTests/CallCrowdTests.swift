@@ -1,5 +1,6 @@
 import Calls
 import Storage
+import Synchronization
 import TestStores
 import Testing
 

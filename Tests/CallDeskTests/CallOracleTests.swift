@@ -1,5 +1,6 @@
 import Calls
 import Foundation
+import Synchronization
 import TestStores
 import Testing
 
