@@ -67,8 +67,14 @@ extension WorkerCore {
     guard track != feeds.pointer(feed).pointee.key, let right = self.feed(for: track, kind: .video) else {
       return
     }
-    unsubscribe(place, slot: slot)
-    feeds.subscribe(.here(.slot(place: place, slot: slot)), to: right)
+    if feeds.nextFeed(ofSlot: slot, at: place) == right {
+      // Its one consumer may be this slot: taken out of it, it would be gone.
+      guard let former = feeds.goOn(place, slot: slot) else { return }
+      if let unused = feeds.leave(former, place: place, slot: slot) { drop(unused) }
+    } else {
+      unsubscribe(place, slot: slot)
+      feeds.subscribe(.here(.slot(place: place, slot: slot)), to: right)
+    }
     if let clock = feeds.pointer(right).pointee.clock {
       peers.pointer(place).pointee.setClock(slot: slot, encoding: track.encoding, clock)
     }
