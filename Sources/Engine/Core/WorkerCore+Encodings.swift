@@ -68,7 +68,7 @@ extension WorkerCore {
       return
     }
     if feeds.nextFeed(ofSlot: slot, at: place) == right {
-      // Its one consumer may be this slot: taken out of it, it would be gone.
+      // This slot may be its only consumer: unsubscribing would free the feed before it is used.
       guard let former = feeds.goOn(place, slot: slot) else { return }
       if let unused = feeds.leave(former, place: place, slot: slot) { drop(unused) }
     } else {
