@@ -67,14 +67,7 @@ extension WorkerCore {
     guard track != feeds.pointer(feed).pointee.key, let right = self.feed(for: track, kind: .video) else {
       return
     }
-    if feeds.nextFeed(ofSlot: slot, at: place) == right {
-      // This slot may be its only consumer: unsubscribing would free the feed before it is used.
-      guard let former = feeds.goOn(place, slot: slot) else { return }
-      if let unused = feeds.leave(former, place: place, slot: slot) { drop(unused) }
-    } else {
-      unsubscribe(place, slot: slot)
-      feeds.subscribe(.here(.slot(place: place, slot: slot)), to: right)
-    }
+    for unused in feeds.move(place, slot: slot, to: right) { drop(unused) }
     if let clock = feeds.pointer(right).pointee.clock {
       peers.pointer(place).pointee.setClock(slot: slot, encoding: track.encoding, clock)
     }
