@@ -13,7 +13,7 @@ import Testing
 struct CallChargeTests {
   private final class Sum: Sendable { let units = Mutex(0) }
 
-  /// What somebody is answered, and what that has cost.
+  /// The answers that a person gets, and their cost.
   /// - Parameter most: what it can pay.
   private func read(
     _ path: String, by person: String, _ calls: CallHouse, most: Int = .max
