@@ -26,7 +26,7 @@ const joined = await room.connect();
 const [publication]: Publication[] = await room.publish(await navigator.mediaDevices.getUserMedia({ audio: true }), { audio: "microphone" });
 await room.mute(publication, true);
 await publication.replace(null);
-await publication.encode(([first]) => { first.maxFramerate = 15; });
+await publication.encode(([first]) => { first.maxBitrate = 150_000; });
 await publication.sayLayers();
 await room.view([{ track: "TR_1", quality: "low", maxWidth: 640 }]);
 const mine: boolean | undefined = room.trackOf(publication)?.mutedByAdmin;

@@ -7,7 +7,7 @@ import { hide } from "./StandIns/dom.mjs";
 
 for (const id of ["events-search", "events-kind"]) document.getElementById(id).value = "";
 const { desk } = await import(`${process.env.PAGES}/admin-desk.js`);
-const { EventsPart } = await import(`${process.env.PAGES}/admin-events.js`);
+const { EventsPart, brief } = await import(`${process.env.PAGES}/admin-events.js`);
 const { learn } = await import(`${process.env.PAGES}/words.js`);
 await learn("call", "admin");
 
@@ -81,3 +81,21 @@ for (const [name, answer] of Object.entries({
     assert.ok(asked.length <= 7);
   });
 }
+
+test("of an event as much is kept as is shown, however much a participant says of itself", () => {
+  const who = { id: "PA_1", identity: "ada", name: "Ada" };
+  const long = { metadata: "m".repeat(65_536), attributes: { a: "a".repeat(65_536) }, tracks: [{ id: "TR_1", source: "camera" }] };
+  const time = "2026-05-04T12:00:00.000Z";
+  const track = { id: "TR_1", source: "camera", name: "n".repeat(128) };
+  const named = { identity: "ada", name: "Ada" };
+  for (const [event, wanted] of [
+    [{ type: "participant.updated", participant: { ...who, ...long } }, { participant: named }],
+    [{ type: "participant.left", reason: "removed", participant: { ...who, ...long } }, { reason: "removed", participant: named }],
+    [{ type: "track.published", participant: who, track }, { participant: named, track: { source: "camera" } }],
+    [{ type: "waiting.ended", waiting: { ...who, reason: "refused" } }, { reason: "refused", waiting: named }],
+    [{ type: "room.updated", metadata: long.metadata, settings: {} }, {}],
+  ]) {
+    const kept = JSON.parse(JSON.stringify(brief({ id: 7, time, room: "r", ...event })));
+    assert.deepEqual(kept, { type: event.type, time, ...wanted });
+  }
+});

@@ -56,6 +56,15 @@ test("events are read from pieces of any size; comments and what has no data are
   }
 });
 
+test("signs that end a line elsewhere end none, though a participant is called so", async (t) => {
+  const name = "one\u2028two\u2029three\u0085four";
+  const { events, why } = await followed(t, [
+    stream([`event: room\ndata: ${JSON.stringify({ name })}\n\n`, 'event: end\ndata: {"reason":"roomFinished"}\n\n']),
+  ]);
+  assert.deepEqual(events, [["room", { name }]]);
+  assert.equal(why.reason, "roomFinished");
+});
+
 test("a stream that is cut goes on behind what was read of it", async (t) => {
   const { asked, events, troubles, why } = await followed(t, [
     stream(['id: R:1\nevent: a\ndata: 1\n\nid: R:2\nevent: a\nda']), stream(["id: R:2\nevent: a\ndata: 2\n\n"]),

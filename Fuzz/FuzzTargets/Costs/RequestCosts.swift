@@ -6,7 +6,8 @@ import Rooms
 
 /// HTTP requests to the doors of a room with people in it, each counted from the request as it was parsed to its answer.
 ///
-/// `Bearer $` is a token that may do everything, `Bearer +` one that joins the room and runs it; in the target `$0` and `$1` stand for tracks of `p0`.
+/// `Bearer $` is a token that may do everything, `Bearer +` one that joins the room and runs it; in the target `$0` and `$1` stand for
+/// tracks of `p0`.
 final class RequestCosts {
   private static let operations: [(method: HTTPMethod, path: String)] = [
     (.get, "/openapi.json"), (.get, "/v1/rooms"), (.post, "/v1/rooms"), (.get, "/v1/rooms/{room}"),

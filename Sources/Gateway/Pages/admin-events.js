@@ -67,7 +67,7 @@ export class EventsPart {
       event: (type, event, id) => {
         if (type === "draining") return;
         this.#last = id ?? this.#last;
-        this.#events.push(event);
+        this.#events.push(brief(event));
         if (this.#events.length > 2 * kept) this.#events.splice(0, this.#events.length - kept);
         this.#soon();
       },
@@ -115,8 +115,15 @@ export class EventsPart {
     const name = who ? nameOf(who) : "";
     const words = !known.includes(event.type) ? event.type
       : say(`admin.event.${event.type}`, { name, source: event.track ? sourceOf(event.track) : "" });
-    const reason = event.reason ?? event.waiting?.reason;
-    return { time: event.time, words: listed(words, who && name !== who.identity && who.identity,
+    const { time, reason } = event;
+    return { time, words: listed(words, who && name !== who.identity && who.identity,
       reasons.includes(reason) && say(`admin.reason.${reason.toLowerCase()}`)) };
   }
+}
+
+/** What is shown of an event and nothing else: what participants say of themselves may have 128 KiB, and comes with each. */
+export function brief({ type, time, reason, participant, waiting, track }) {
+  const named = (who) => who && { identity: who.identity, name: who.name };
+  return { type, time, reason: reason ?? waiting?.reason, participant: named(participant), waiting: named(waiting),
+    track: track && { source: track.source } };
 }

@@ -7,7 +7,10 @@ const last = ["roomFinished", "tokenExpired", "removed", "notAllowed", "eventsGo
 /** Refusals that hold, however often one asks. */
 const refusals = [400, 401, 403, 404, 410];
 
-/** What comes of a stream, in pieces of any size (WHATWG HTML §9.2.6), as far as the server writes it: each field on one line. */
+/**
+ * What comes of a stream, in pieces of any size (WHATWG HTML §9.2.6), as far as the server writes it: each field on one line. Lines end
+ * with a line feed alone: the other signs that end one, such as U+2028, may be in any name.
+ */
 export class Blocks {
   #text = "";
 
@@ -16,7 +19,7 @@ export class Blocks {
     const blocks = (this.#text + piece).split("\n\n");
     this.#text = blocks.pop();
     return blocks.map((block) => Object.fromEntries(block.split("\n").filter((line) => !line.startsWith(":"))
-      .map((line) => /^([^:]*):? ?(.*)$/.exec(line).slice(1)))).filter(({ data }) => data !== undefined);
+      .map((line) => /^([^:]*):? ?(.*)$/s.exec(line).slice(1)))).filter(({ data }) => data !== undefined);
   }
 }
 

@@ -20,7 +20,8 @@ extension RESTDoor {
     let seat = try seat(call)
     let reader = FigureReader(
       FigureReader.Terms(
-        rooms: rooms, every: every, expires: call.permission.expires, permit: call.permission.ask, wall: wall),
+        rooms: rooms, every: every, expires: call.permission.expires, permit: call.permission.ask,
+        wall: wall),
       of: try feed(of: view, call), seat: seat)
     var response = HTTPResponse(
       status: 200,

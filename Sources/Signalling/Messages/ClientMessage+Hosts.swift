@@ -39,7 +39,8 @@ extension ClientMessage {
     public mutating func fields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
       try coder.text(Field("waiting", "Its id."), &waiting, .from1(to: 64, "an id of one that waits"))
       try coder.flag(
-        Field("allowed", "False refuses it, which removes its identity unless that is in by another session."),
+        Field(
+          "allowed", "False refuses it, which removes its identity unless that is in by another session."),
         &allowed, or: true)
     }
   }

@@ -224,7 +224,9 @@ struct StatisticsRESTTests {
     #expect(readers.count == 63)
   }
 
-  @Test func `a view that no one reads yet costs what a list does, and one that is made nothing`() async throws {
+  @Test func `a view that no one reads yet costs what a list does, and one that is made nothing`()
+    async throws
+  {
     let clock = StandingClock()
     let house = try House(clock: clock) { $0.statisticsPace = .milliseconds(20) }
     try await house.room()

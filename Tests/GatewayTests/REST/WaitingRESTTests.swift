@@ -72,7 +72,9 @@ struct WaitingRESTTests {
     _ = try await house.wait("ada", issued: House.now + 5)
   }
 
-  @Test func `one that waits is refused by its id, and a session of its name that is in stays`() async throws {
+  @Test func `one that waits is refused by its id, and a session of its name that is in stays`()
+    async throws
+  {
     let house = try House()
     try await house.makeAsking()
     let first = try await house.wait("ada")

@@ -86,7 +86,9 @@ struct DataHistoryTests {
     #expect(large.state.newcomers.history.bytes <= DataHistory.byteLimit)
   }
 
-  @Test func `where all rooms together keep as much as they may, the room's oldest go for what is new`() throws {
+  @Test func `where all rooms together keep as much as they may, the room's oldest go for what is new`()
+    throws
+  {
     let run = run(DataHistoryTerms(topics: ["chat"], max: 200, seconds: 60))
     let ada = try run.join("ada")
     say("one", by: ada)

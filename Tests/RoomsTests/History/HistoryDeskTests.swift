@@ -36,7 +36,9 @@ struct HistoryDeskTests {
     #expect(rooms * share <= HistoryDesk.shares)
   }
 
-  @Test func `a room whose share is full forgets its own oldest, and gives all back as it ends`() async throws {
+  @Test func `a room whose share is full forgets its own oldest, and gives all back as it ends`()
+    async throws
+  {
     let server = try TestServer()
     let histories = server.directory.registry.histories
     let others = HistoryDesk.common + histories.share

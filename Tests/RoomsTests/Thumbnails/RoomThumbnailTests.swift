@@ -146,7 +146,8 @@ struct RoomThumbnailTests {
     #expect(paces.count <= 256)
   }
 
-  @Test func `of who looks at a track it is said once in a minute, and no more than the events that are kept`() {
+  @Test
+  func `of who looks at a track it is said once in a minute, and no more than the events that are kept`() {
     var paces = ThumbnailPaces()
     var random = RandomSource.seeded(state: 1)
     let (first, second) = (TrackID(&random), TrackID(&random))
@@ -158,7 +159,9 @@ struct RoomThumbnailTests {
       if turn?.isSaid == true { paces.noteSaid(track, for: taker, now: now) }
       now = now + .seconds(2)
     }
-    for (track, taker) in [(first, 1), (first, 1), (first, 2), (second, 1), (second, 1)] { look(track, taker) }
+    for (track, taker) in [(first, 1), (first, 1), (first, 2), (second, 1), (second, 1)] {
+      look(track, taker)
+    }
     #expect(said == [true, false, true, true, false])
     now = now + .seconds(60)
     look(first, 1)
