@@ -71,11 +71,11 @@ extension CallDesk {
     return try await decide(bytes: 16_384 + wanted.keys.size) {
       [self] transaction, aftermath, now throws(StoreError) in
       let request = Self.name(of: wanted.id)
-      switch try AnswerRecords.find(request, content: digest, by: caller.person, transaction) {
+      switch try keptAnswer(to: request, content: digest, by: caller.person, transaction) {
       case .other: return .failure(.idTaken)
       case .same(let body):
         guard let known = try? JSONDecoder().decode(Started.self, from: Data(body)),
-          let row = try CallRecords.call(known.call, of: caller.person, terms: callTerms, transaction)
+          let row = try keptCall(known.call, of: caller.person, transaction)
         else { return .failure(.notFound) }
         return .success(try entry(known, row, caller, transaction))
       case .no: return try start(wanted, request, digest, by: caller, at: now, &aftermath, transaction)
@@ -99,7 +99,7 @@ extension CallDesk {
   private func startedBefore(
     _ id: CallUUID, isSame: Bool, _ caller: Caller, _ transaction: borrowing Transaction
   ) throws(StoreError) -> Result<CallEntry, CallProblem> {
-    guard isSame, let row = try CallRecords.call(id, of: caller.person, terms: callTerms, transaction),
+    guard isSame, let row = try keptCall(id, of: caller.person, transaction),
       row.state.caller == caller.person
     else { return .failure(.idTaken) }
     let session = row.state[caller.person]?.session
@@ -188,7 +188,7 @@ extension CallDesk {
     return try await decide { [self] transaction, aftermath, now throws(StoreError) in
       if let key {
         let request = Self.name(of: key.text)
-        switch try AnswerRecords.find(request, content: key.content, by: caller.person, transaction) {
+        switch try keptAnswer(to: request, content: key.content, by: caller.person, transaction) {
         case .other: return .failure(.idTaken)
         case .same(let body): return try joinedBefore(body, id, caller, at: now, &aftermath, transaction)
         case .no: break
@@ -221,10 +221,9 @@ extension CallDesk {
     _ id: CallUUID, _ person: PersonID, _ device: DeviceID, session: CallUUID, takeover: Bool,
     at now: CallTime, _ aftermath: inout Aftermath, _ transaction: borrowing Transaction
   ) throws(StoreError) -> Result<CallRecords.Row, CallProblem> {
-    let known = try CallRecords.call(id, of: person, terms: callTerms, transaction)?.state
-    let isNew = known.map { !$0.isEnded && $0[person]?.session == nil } ?? false
-    if isNew, let wait = changeRates.wait(person, at: now.steady) { return .failure(.tooMany(wait: wait)) }
-    if isNew, let problem = try crowding(of: person, transaction) { return .failure(problem) }
+    let known = try keptCall(id, of: person, transaction)?.state
+    let isNew = known.map { comesNew(person, to: $0) } ?? false
+    if isNew, let problem = try comingProblem(of: person, at: now, transaction) { return .failure(problem) }
     let event = CallEvent.join(person, device, session: session, takeover: takeover)
     let result = try apply(event, to: id, by: person, at: now, &aftermath, transaction)
     if isNew, case .success = result { changeRates.count(person, at: now.steady) }
@@ -311,9 +310,9 @@ extension CallDesk {
   ) throws(StoreError) -> Result<CallRecords.Row, CallProblem> {
     let found: CallRecords.Row? =
       if let person {
-        try CallRecords.call(id, of: person, terms: callTerms, transaction)
+        try keptCall(id, of: person, transaction)
       } else {
-        try CallRecords.call(id, terms: callTerms, transaction)
+        try keptCall(id, transaction)
       }
     guard var row = found else { return .failure(.notFound) }
     var known = try CallRecords.standing(of: others, beside: id, terms: callTerms, transaction)

@@ -46,9 +46,11 @@ extension CallDesk {
   public func devices(
     of person: PersonID, before place: DevicePage.Place? = nil, limit: Int = 200
   ) async throws(CallProblem) -> DevicePage {
-    try await read { transaction throws(StoreError) in
+    try await read { [self] transaction throws(StoreError) in
       .success(
-        try DeviceRecords.page(of: person, before: place, limit: min(max(limit, 1), 200), transaction))
+        try DeviceRecords.page(
+          of: person, usedSince: cutoff(.devices), before: place, limit: min(max(limit, 1), 200),
+          transaction))
     }
   }
 

@@ -5,14 +5,11 @@ internal import Storage
 /// People who are forgotten. What shows them goes at once, and what is much some at a time, each in a transaction of its own with the
 /// work of others between; a server that was killed goes on with it as it starts.
 extension CallDesk {
-  /// Rows of one transaction that may have 64 KiB and more each, and of those that are short.
-  static let largeErased = 64
-  static let smallErased = 512
-
   /// Forgets what is known of a person: devices, blocks, events, keys and the name. Calls stay in the histories of others, and the
   /// log of keys as it is. The name comes back by a token that is issued later, and by none of before.
   ///
-  /// It returns once nothing is left. Where a failure or the end of the process comes in between, `tidy` goes on with it.
+  /// All that is there goes, also what has a time ahead of now, and nothing that comes meanwhile. It returns once nothing is left. Where
+  /// a failure or the end of the process comes in between, `tidy` goes on with it.
   public func erase(_ person: PersonID) async throws(CallProblem) {
     try await beginErasing(person)
     while try await eraseSome(of: person) {}
@@ -26,10 +23,9 @@ extension CallDesk {
       if try directory?.beginErasing(person.text, in: transaction) == true {
         try tellKeyChanged(person, at: now, &aftermath, transaction)
       }
-      for device in try DeviceRecords.all(of: person, transaction) {
-        aftermath.devicesGone.append((person, device.id))
+      for device in try DeviceRecords.erase(person, transaction) {
+        aftermath.devicesGone.append((person, device))
       }
-      try DeviceRecords.erase(person, transaction)
       try BlockRecords.eraseOwn(of: person, transaction)
       let last = try PersonRecords.erase(person, at: now, transaction)
       try ErasureRecords.begin(person, upTo: last, at: now, transaction)
@@ -61,13 +57,14 @@ extension CallDesk {
   private func eraseSome(
     _ erasure: ErasureRecords.Erasure, _ transaction: borrowing Transaction
   ) throws(StoreError) -> Bool {
-    let (large, small) = (Self.largeErased, Self.smallErased)
-    if try EventRecords.erase(erasure, limit: large, transaction) == large { return true }
-    if try AnswerRecords.erase(erasure, limit: large, transaction) == large { return true }
-    if try DeliveryRecords.erase(erasure, limit: small, transaction) == small { return true }
-    if try BlockRecords.erase(erasure, limit: small, transaction) == small { return true }
-    if try CallKeyRecords.erase(erasure, limit: small, transaction) == small { return true }
-    let entries = try directory?.eraseEntries(of: erasure.person.text, limit: small, in: transaction)
-    return entries == small
+    var portion = Portion()
+    try EventRecords.erase(erasure, &portion, transaction)
+    try AnswerRecords.erase(erasure, &portion, transaction)
+    try DeliveryRecords.erase(erasure, &portion, transaction)
+    try BlockRecords.erase(erasure, &portion, transaction)
+    try CallKeyRecords.erase(erasure, &portion, transaction)
+    if portion.isMore { return true }
+    let limit = portion.limit
+    return try directory?.eraseEntries(of: erasure.person.text, limit: limit, in: transaction) == limit
   }
 }

@@ -49,6 +49,20 @@ extension CallDesk {
     return known
   }
 
+  /// Whether a person would come into a call, being in it not yet or no longer.
+  func comesNew(_ person: PersonID, to call: CallState) -> Bool {
+    !call.isEnded && call[person]?.session == nil
+  }
+
+  /// What keeps a person from coming into a call at this moment; nil: nothing. Nothing is counted by it. All that lets people into calls
+  /// asks here.
+  func comingProblem(
+    of person: PersonID, at now: CallTime, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> CallProblem? {
+    if let wait = changeRates.wait(person, at: now.steady) { return .tooMany(wait: wait) }
+    return try crowding(of: person, transaction)
+  }
+
   /// What keeps a person from coming into one more call; nil: nothing. What counts is what the person has started or joined itself.
   func crowding(
     of person: PersonID, _ transaction: borrowing Transaction

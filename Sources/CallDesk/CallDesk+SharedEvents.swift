@@ -28,7 +28,7 @@ extension CallDesk {
     try admit(type, data, by: caller)
     return try await decide(bytes: data.count + 1_024) {
       [self] transaction, aftermath, now throws(StoreError) in
-      guard let call = try CallRecords.call(inRoom: room, terms: callTerms, transaction) else {
+      guard let call = try keptCall(inRoom: room, transaction) else {
         return .failure(.notFound)
       }
       let event = SharedEvent(
@@ -134,7 +134,7 @@ extension CallDesk {
   func readable(
     _ session: CallUUID, in call: CallUUID, for person: PersonID, _ transaction: borrowing Transaction
   ) throws(StoreError) -> Result<SessionRecords.Row, CallProblem> {
-    guard let found = try CallRecords.call(call, of: person, terms: callTerms, transaction),
+    guard let found = try keptCall(call, of: person, transaction),
       let row = try SessionRecords.session(session, of: call, terms: terms.sessions, transaction)
     else { return .failure(.notFound) }
     return readable(row, in: found, for: person)

@@ -92,11 +92,13 @@ extension CallDesk {
     guard let recipient = call[signal.to], signal.to != caller.person, recipient.isOrWasThere(in: call) else {
       return .failure(.notFound)
     }
+    // Until one has joined it is enough that any device hears, and from then on that one has to.
+    let far = heard.number(of: signal.to, by: recipient.session?.device)
     // Who has blocked the caller hears nothing, and the sender no difference.
     let waiting =
       try recipient.isHidden
       ? unheardSignals(for: signal.to, in: id, transaction)
-      : EventRecords.signals(for: signal.to, in: id, after: heard[signal.to], transaction)
+      : EventRecords.signals(for: signal.to, in: id, after: far, transaction)
     guard waiting.count < Int64(terms.signals),
       waiting.bytes + Int64(signal.payload.utf8.count) <= Int64(terms.signalBytes)
     else { return .failure(.tooMany(wait: 1_000)) }
@@ -108,7 +110,7 @@ extension CallDesk {
       bytes: EventRecords.encoded(body).count, in: id, from: caller.person, to: signal.to, transaction)
     if !recipient.isHidden {
       try deliver(body, to: recipient, of: call, at: now, &aftermath, transaction)
-      try forgetHeard(by: signal.to, in: id, from: caller.person, transaction)
+      try forgetHeard(by: signal.to, upTo: far, in: id, from: caller.person, transaction)
     }
     try keepAnswer(
       Array("\(number)".utf8), to: request, content: digest, by: caller.person, at: now, transaction)
@@ -128,16 +130,19 @@ extension CallDesk {
   }
 
   /// Of what a person has heard in a call the oldest goes, where it was sent more there than is kept.
-  /// - Parameter sender: with whom what is left is counted.
+  /// - Parameters:
+  ///   - number: how far it has heard.
+  ///   - sender: with whom what is left is counted.
   private func forgetHeard(
-    by person: PersonID, in call: CallUUID, from sender: PersonID, _ transaction: borrowing Transaction
+    by person: PersonID, upTo number: Int64, in call: CallUUID, from sender: PersonID,
+    _ transaction: borrowing Transaction
   ) throws(StoreError) {
     guard try SignalRecords.sent(to: person, in: call, transaction).bytes > terms.signalBytesKept else {
       return
     }
     // Half of it, so that they are looked through now and then alone.
     let left = try EventRecords.dropSignals(
-      for: person, in: call, upTo: heard[person], beyond: terms.signalBytesKept / 2, transaction)
+      for: person, in: call, upTo: number, beyond: terms.signalBytesKept / 2, transaction)
     try SignalRecords.recount(bytes: left, in: call, from: sender, to: person, transaction)
   }
 

@@ -49,6 +49,6 @@ final class UnheardSignals: Sendable {
 
 /// What makes a block look like no answer.
 struct Unheard: Sendable {
-  let delays = PushDelays()
+  let pushes = SeenPushes()
   let signals = UnheardSignals()
 }

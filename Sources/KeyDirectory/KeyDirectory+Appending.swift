@@ -54,16 +54,10 @@ extension KeyDirectory {
     return .success(try add(nil, owner, device, tree, at: time, in: transaction))
   }
 
-  /// Deletes the salt of a person, its names and its keys. What is left of it is hashes from which no one without the salt learns
-  /// anything, so that every proof of others holds as before. A key that is appended later is another person's to the log.
-  /// - Returns: whether there was anything to delete.
-  @discardableResult
-  public func erase(_ person: String, in transaction: borrowing Transaction) throws(StoreError) -> Bool {
-    try KeyRows.erase(person, in: transaction)
-  }
-
-  /// As `erase`, of who may have much: nothing of the person is given out from now on, and `eraseEntries` deletes the rest. Until that is
-  /// done no key of the person may be appended, by which the entries would be found again.
+  /// Deletes the salt of a person: nothing of it is given out from now on, and `eraseEntries` deletes its names and its keys. What is left
+  /// then is hashes from which no one without the salt learns anything, so that every proof of others holds as before. Until that is done
+  /// no key of the person may be appended, by which the entries would be found again; one that is appended later is another person's to
+  /// the log.
   /// - Returns: whether there was anything to delete.
   public func beginErasing(_ person: String, in transaction: borrowing Transaction) throws(StoreError) -> Bool {
     try KeyRows.hide(person, in: transaction)

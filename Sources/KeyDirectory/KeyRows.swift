@@ -19,14 +19,6 @@ enum KeyRows {
       "INSERT INTO key_people (person, salt) VALUES ($1, $2)", [.bytes(of: owner.person), .bytes(owner.salt)])
   }
 
-  /// Leaves nothing of a person but hashes.
-  /// - Returns: whether there was one.
-  static func erase(_ person: String, in transaction: borrowing Transaction) throws(StoreError) -> Bool {
-    let isKnown = try hide(person, in: transaction)
-    try transaction.run("DELETE FROM key_entries WHERE person = $1", [.bytes(of: person)])
-    return isKnown
-  }
-
   /// Takes away the salt of a person, without which none of its entries is found.
   /// - Returns: whether there was one.
   static func hide(_ person: String, in transaction: borrowing Transaction) throws(StoreError) -> Bool {

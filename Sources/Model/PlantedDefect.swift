@@ -3,7 +3,6 @@
   /// mistakes has to find these. Which tests are to find each says `scripts/mutants.list`.
   public enum PlantedDefect: String, CaseIterable, Sendable {
     // MARK: - Model
-
     /// A network of IPv4 addresses has IPv6 ones in it, where their bits agree.
     case otherFamily = "other-family"
     /// Milliseconds below a hundred are written without the zeros before them.
@@ -15,17 +14,14 @@
     /// A number just outside of the window counts as within.
     case windowEnd = "window-end"
     // MARK: - Logging
-
     /// What has just the level that is asked for isn't written.
     case logLevel = "log-level"
     /// A line separator in a value stays as it is.
     case logSeparator = "log-separator"
     // MARK: - Polling
-
     /// A descriptor that is taken out of the set stays in it.
     case stillWatched = "still-watched"
     // MARK: - Wire
-
     /// The mask of a NACK is read one number too low.
     case nackMask = "nack-mask"
     /// A distance of 256 ticks goes into one byte.
@@ -37,7 +33,6 @@
     /// Of the sources that say goodbye the last is left out.
     case goodbyeShort = "goodbye-short"
     // MARK: - Crypto
-
     /// A packet just as old as the window is long counts as one within.
     case replayWindow = "replay-window"
     /// A number half way round counts as one of the round before.
@@ -49,7 +44,6 @@
     /// A greeting is known by its length alone.
     case helloLength = "hello-length"
     // MARK: - ICE
-
     /// Consent that has ended comes back with a late answer.
     case consentRevived = "consent-revived"
     /// A nomination of the same value as the last counts once more.
@@ -61,7 +55,6 @@
     /// Who checks with our fragment of before a restart and its own of since is checked with both of before.
     case restartUncrossed = "restart-uncrossed"
     // MARK: - Congestion
-
     /// What is lost between two messages is in neither.
     case lossBetween = "loss-between"
     /// The messages are not numbered on.
@@ -85,7 +78,6 @@
     /// At another address a remote's own estimate of the path to the former one still counts.
     case wordOfBefore = "word-of-before"
     // MARK: - Media
-
     /// A key index of VP8 goes on as its encoder counts it.
     case keyIndexKept = "key-index-kept"
     /// An estimate about anybody's streams is taken for one about ours.
@@ -143,7 +135,6 @@
     /// The time of capture goes on as its publisher's clock has it.
     case captureTimeForeign = "capture-time-foreign"
     // MARK: - Negotiation
-
     /// A section whose source is forbidden is accepted.
     case forbiddenSection = "forbidden-section"
     /// Candidates stand in an answer's first section alone.
@@ -161,11 +152,9 @@
     /// A section that the client has stopped sending in goes on announcing the track that our offer had there.
     case trackKept = "track-kept"
     // MARK: - Transport
-
     /// What comes before its path is proven is taken for media all the same.
     case pathUnproven = "path-unproven"
     // MARK: - Peer
-
     /// The padding of a probe goes before what waits.
     case paddingFirst = "padding-first"
     /// A slot that is gone keeps the packets that were sealed for it.
@@ -185,7 +174,6 @@
     /// Of who has no retransmission stream, the sealed bytes that are sent again are sealed once more.
     case keptSealedAgain = "kept-sealed-again"
     // MARK: - Engine
-
     /// A path that was pushed beyond a gap at the table's end isn't found again.
     case pathGap = "path-gap"
     /// A path is taken by a check that has proven nothing.
@@ -211,7 +199,6 @@
     /// What another worker hands over and isn't a peer's of this one goes on to the worker that the path leads to.
     case datagramInACircle = "datagram-in-a-circle"
     // MARK: - HTTPServer
-
     /// Letters that only look like those of a field's words count as these.
     case anyLetters = "any-letters"
     /// A request that libmicrohttpd refuses is left to it.
@@ -245,11 +232,9 @@
     /// A client that takes nothing is cut off without a word.
     case stalledUnsaid = "stalled-unsaid"
     // MARK: - WebSocketClient
-
     /// A secure address without a port is looked for at port 80.
     case securePort = "secure-port"
     // MARK: - HTTPClient
-
     /// The two bytes at a line's end count as two ends.
     case lineEndsTwice = "line-ends-twice"
     /// An event's id counts before the event is over.
@@ -264,7 +249,6 @@
     case silentStream = "silent-stream"
 
     // MARK: - Storage
-
     /// A write is answered before its transaction is on the disk.
     case answeredBeforeSync = "answered-before-sync"
     /// A database of a newer schema is taken for one of this version.
@@ -272,7 +256,6 @@
     /// A write that is refused takes those of its group with it.
     case groupUndone = "group-undone"
     // MARK: - Rooms
-
     /// REST answers without waiting for what it says to be stored.
     case answeredUnsynced = "answered-unsynced"
     /// Readers are given events that are not stored yet.
@@ -371,7 +354,6 @@
     /// Those who read what happens aren't called when somebody is removed.
     case removalUnnoticed = "removal-unnoticed"
     // MARK: - Configuration
-
     /// A service's address over UDP is taken for an option's value.
     case serviceOverUdp = "service-over-udp"
     /// A variable that differs from an option's by two letters is passed over.
@@ -383,7 +365,6 @@
     /// Minutes on the command line count as hours.
     case minutesAsHours = "minutes-as-hours"
     // MARK: - Operator
-
     /// The control characters above U+007F reach the terminal.
     case upperControls = "upper-controls"
     /// A list ends with its first page.
@@ -397,7 +378,6 @@
     /// Waits between tries don't grow.
     case waitsTheSame = "waits-the-same"
     // MARK: - Gateway
-
     /// A page may read whose origin begins like an allowed one.
     case originPrefix = "origin-prefix"
     /// A page of another port of an allowed host may read.
@@ -449,7 +429,6 @@
     /// A redirect says that a notice has arrived.
     case redirectArrives = "redirect-arrives"
     // MARK: - Load
-
     /// A percentile is that of the packet before.
     case roundedDown = "rounded-down"
     /// A packet that comes again counts as one that came.
@@ -465,14 +444,12 @@
     /// A limit counts as broken where it is just kept.
     case limitIsBroken = "limit-is-broken"
     // MARK: - roost
-
     /// SIGTERM ends the server at once.
     case noPatience = "no-patience"
     /// A second SIGTERM is waited out like the first.
     case secondSignal = "second-signal"
 
     // MARK: - The simulation's to find
-
     /// What a path carries is not what is shared out: everything that is wanted is sent.
     case targetIgnored = "target-ignored"
     /// Where not everything fits sound pauses as pictures do.
@@ -593,7 +570,6 @@
     /// An unmute sends no key-frame request.
     case unmuteWithoutKeyFrame = "unmute-without-key-frame"
     // MARK: - The link between namespaces
-
     /// What sets out from there takes the way from here.
     case linkIsOneWay = "link-is-one-way"
     /// A stream that shows all layers of size falls to the lowest with the next key frame.
@@ -602,7 +578,6 @@
     case linkStaysBusy = "link-stays-busy"
 
     // MARK: - Explanations
-
     /// A track that is muted is explained as one of which nothing comes.
     case explainsMuteAsSilence = "explains-mute-as-silence"
     /// What the connection carries is said by what arrives, not by what may be sent.
@@ -617,7 +592,6 @@
     case repeatedForServer = "repeated-for-server"
 
     // MARK: - Rates and layers
-
     /// Where the encodings that are watched stop, none that is off stands in.
     case stopUncalled = "stop-uncalled"
     /// A viewer that asks for more waits for what failed before it asked.
@@ -676,7 +650,6 @@
     case shedsFramesAbove = "sheds-frames-above"
 
     // MARK: - Flight recorders
-
     /// All rings of a worker together take as much as they like.
     case flightUnbounded = "flight-unbounded"
     /// What is said and shown is recorded with the header.
@@ -691,7 +664,6 @@
     case lostUnrecorded = "lost-unrecorded"
 
     // MARK: - Recordings
-
     /// What ends with a full segment has no end in Ogg.
     case segmentsUnended = "segments-unended"
     /// A cluster that is over keeps no size.
@@ -726,7 +698,6 @@
     case recordsFinished = "records-finished"
 
     // MARK: - Calls
-
     /// One whom an administrator has taken out of a call may come back.
     case removedReturns = "removed-returns"
     /// Who leaves twice has left for the later reason.
@@ -752,7 +723,6 @@
     /// A session without an owner is offered to who came last.
     case latestAsked = "latest-asked"
     // MARK: - CallDesk
-
     /// Everyone who knows a call's id may read it.
     case callOfAnyone = "call-of-anyone"
     /// A call's token is good behind the person's removal and the call's end.
@@ -766,21 +736,20 @@
     /// Who records a call brings its room back once the call is over.
     case callRoomReturns = "call-room-returns"
     // MARK: - Calls at the door
-
     /// The token of one call opens every other.
     case callTokenOfAny = "call-token-of-any"
     /// Lists of devices have the whole token.
     case deviceTokenShown = "device-token-shown"
     /// It costs nothing to name people in a start or an invitation.
     case namedForNothing = "named-for-nothing"
+    /// One that the room hasn't let in is waited for all the same.
+    case comingKept = "coming-kept"
     /// A ring that was pushed is pushed once more.
     case ringPushedAgain = "ring-pushed-again"
     // MARK: - Push
-
     /// A token that is unregistered is removed, however late it was registered.
     case goneAlways = "gone-always"
     // MARK: - KeyDirectory
-
     /// A key that is revoked is its device's still.
     case revokedCurrent = "revoked-current"
     /// Who is erased leaves its salt.

@@ -79,6 +79,11 @@ public final class RoomDirectory: Sendable {
     } catch { throw refuse(error) }
   }
 
+  /// Somebody who was admitted doesn't come in.
+  func turnAway(_ identity: String, device: String?, from room: String) {
+    registry.overseer.withLock { $0 }?.turnedAway(identity, device: device, from: room)
+  }
+
   /// Somebody is in.
   /// - Parameters:
   ///   - id: of the participant.
@@ -173,21 +178,15 @@ public final class RoomDirectory: Sendable {
     isAttended: Bool = true
   ) async throws(JoinError) -> ParticipantSession {
     let stay = try await admit(identity, device: device, to: name, grants: grants)
-    if registry.forbidsInside(identity, in: name, issued: issued) { throw refuse(.removed) }
-    let room = try registry.withRooms { rooms throws(JoinError) in
-      do throws(JoinError) {
-        return try rooms.begin(identity, in: name) { make(name, terms.defaults, number: $0) }
-      } catch { throw rooms.refuse(error) }
-    }
+    let newcomer = Newcomer(
+      identity: identity, name: display, metadata: metadata, attributes: attributes, grants: grants,
+      issued: issued, opens: role, isAttended: isAttended, stay: stay)
+    let room: Room
     let session: ParticipantSession
-    do throws(JoinError) {
-      let newcomer = Newcomer(
-        identity: identity, name: display, metadata: metadata, attributes: attributes, grants: grants,
-        issued: issued, opens: role, isAttended: isAttended, stay: stay)
-      let isNew: Bool
-      (session, isNew) = try await room.join(newcomer)
-      if isNew { registry.withRooms { $0.noteStarted() } }
-    } catch { throw refuse(error) }
+    do throws(JoinError) { (room, session) = try await begin(newcomer, in: name) } catch {
+      turnAway(identity, device: device, from: name)
+      throw refuse(error)
+    }
     do throws(JoinError) {
       try await entered(
         identity, device: device, room, grants: grants, as: session.id, by: .session(session.number))
@@ -196,6 +195,19 @@ public final class RoomDirectory: Sendable {
       throw error
     }
     return session
+  }
+
+  /// Has the room let in one who was admitted.
+  private func begin(
+    _ newcomer: Newcomer, in name: String
+  ) async throws(JoinError) -> (Room, ParticipantSession) {
+    if registry.forbidsInside(newcomer.identity, in: name, issued: newcomer.issued) { throw .removed }
+    let room = try registry.withRooms { rooms throws(JoinError) in
+      try rooms.begin(newcomer.identity, in: name) { make(name, terms.defaults, number: $0) }
+    }
+    let (session, isNew) = try await room.join(newcomer)
+    if isNew { registry.withRooms { $0.noteStarted() } }
+    return (room, session)
   }
 
   private func refuse(_ error: JoinError) -> JoinError { registry.withRooms { $0.refuse(error) } }

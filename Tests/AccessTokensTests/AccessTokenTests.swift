@@ -67,6 +67,23 @@ struct AccessTokenTests {
     #expect(try verify(mute.signed(secret: keys["other"] ?? "")) == mute)
   }
 
+  @Test func `what stands for a token is the same whenever it is read, and another for another token`() throws {
+    let attributes = Dictionary(uniqueKeysWithValues: (0..<50).map { ("k\($0)", "v") })
+    let minted = AccessToken(
+      apiKey: "APIkey", identity: "bob", expires: now + 5, issuedAt: now, attributes: attributes,
+      grants: .join("r"))
+    let text = minted.signed(secret: keys["APIkey"] ?? "")
+    let digests = try (0..<20).map { _ in try verify(text).digest }
+    #expect(Set(digests) == [minted.digest] && minted.digest.utf8.count == 22)
+    var others = Array(repeating: minted, count: 5)
+    others[0].expires += 1
+    others[1].issuedAt = now - 1
+    others[2].identity = "eve"
+    others[3].attributes["k0"] = "w"
+    others[4].grants.hidden = true
+    #expect(Set((others + [minted]).map(\.digest)).count == 6)
+  }
+
   @Test func `data follows publishing unless the token says otherwise`() throws {
     let silent = try verify(token(payload(#""video":{"roomJoin":true,"canPublish":false}"#))).grants
     #expect(!silent.canPublish && !silent.canPublishData && silent.canSubscribe)

@@ -31,51 +31,144 @@ struct BlockedPushTests {
     try await test.desk.deliveries(of: call, for: ada, limit: 9).people ?? [:]
   }
 
-  /// Rings both, and has bob's device take it after so long.
-  /// - Returns: after how long each is said to be reached.
+  /// What a caller is shown of one whom it rings, and after how long.
+  private struct Shown: Hashable {
+    var reach: CallDeliveries.Reach
+    var after: Int64
+  }
+
+  /// What became of a push to bob's device at this moment.
+  private func keep(
+    _ state: String, reason: String = "", of ring: CallUUID, in call: CallUUID, _ test: TestDesk
+  ) async throws {
+    try await test.desk.keep([
+      CallDelivery(
+        call: call, person: bob, device: DeviceID("phone"), ring: ring, kind: .ring, platform: "webhook",
+        state: state, reason: reason, time: test.clock.now.wall, tries: 1)
+    ])
+  }
+
+  /// Rings both, and has that become of the push to bob's device after so long.
   private func ring(
-    after delay: Int64, _ test: TestDesk
-  ) async throws -> (call: CallUUID, bob: Int64, kim: Int64) {
+    _ state: String = "delivered", after delay: Int64, _ test: TestDesk
+  ) async throws -> (call: CallUUID, bob: Shown, kim: Shown) {
     let call = try await test.start("ada", "bob", "kim").call.state.id
-    let (began, ring) = (test.clock.now.wall, try #require(test.outlet.rings.last?.ring.id))
-    var seen: [PersonID: Int64] = [:]
+    let ring = try #require(test.outlet.rings.last?.ring.id)
+    var shown: [PersonID: Shown] = [:]
     var past: Int64 = 0
-    while seen.count < 2, past <= 2_000 {
-      if past == delay {
-        try await test.desk.keep([
-          CallDelivery(
-            call: call, person: bob, device: DeviceID("phone"), ring: ring, kind: .ring, platform: "webhook",
-            state: "delivered", reason: "", time: began + delay, tries: 1)
-        ])
-      }
-      for (person, state) in try await reach(call, test) where seen[person] == nil {
-        if state == .reached { seen[person] = past }
+    while shown.count < 2, past <= 2_000 {
+      if past == delay { try await keep(state, of: ring, in: call, test) }
+      for (person, reach) in try await reach(call, test) where shown[person] == nil && reach != .unknown {
+        shown[person] = Shown(reach: reach, after: past)
       }
       test.clock.move(Self.pace)
       past += Self.pace
     }
-    return (call, try #require(seen[bob]), try #require(seen[kim]))
+    return (call, try #require(shown[bob]), try #require(shown[kim]))
+  }
+
+  /// The same as often, one call behind the other, from 25 ms to half a second, each as often.
+  private func ring(
+    _ state: String = "delivered", times count: Int, _ test: TestDesk
+  ) async throws -> (bob: [Shown], kim: [Shown]) {
+    var (bob, kim): ([Shown], [Shown]) = ([], [])
+    for number in 0..<count {
+      let (call, open, blocked) = try await ring(
+        state, after: Int64(1 + number * 7 % 20) * Self.pace, test)
+      _ = try await test.desk.leave(call, by: TestDesk.caller("ada"), reason: .userLeft)
+      bob.append(open)
+      kim.append(blocked)
+    }
+    return (bob, kim)
   }
 
   @Test(arguments: StoreKind.allCases)
   func `it is reached as late as others are, and no sooner and no more evenly`(kind: StoreKind) async throws {
     try await TestDesk.with(kind, Self.terms) { test in
       try await prepare(test)
-      var (open, blocked): ([Int64], [Int64]) = ([], [])
-      for number in 0..<120 {
-        // From 25 ms to half a second, each as often.
-        let delay = Int64(1 + number * 7 % 20) * Self.pace
-        let (call, real, seeming) = try await ring(after: delay, test)
-        _ = try await test.desk.leave(call, by: TestDesk.caller("ada"), reason: .userLeft)
-        // Those before have been seen.
-        guard number >= 60 else { continue }
-        open.append(real)
-        blocked.append(seeming)
-      }
+      // These are seen, for those that follow.
+      _ = try await ring(times: 60, test)
+      let shown = try await ring(times: 60, test)
+      #expect((shown.bob + shown.kim).count { $0.reach == .reached } == 120)
+      let (open, blocked) = (shown.bob.map(\.after), shown.kim.map(\.after))
       let mean = { (values: [Int64]) in values.reduce(0, +) / Int64(values.count) }
       #expect(abs(mean(open) - mean(blocked)) < 130, "\(mean(open)) and \(mean(blocked))")
       #expect(Set(blocked).count >= 8 && Set(blocked).isSubset(of: Set(open)), "\(blocked)")
     }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `where the push service fails it is no more reached than others, as late as they, until it works again`(
+    kind: StoreKind
+  ) async throws {
+    try await TestDesk.with(kind, Self.terms) { test in
+      try await prepare(test)
+      _ = try await ring(times: 20, test)
+      // From the first on by which it is known.
+      _ = try await ring("failed", times: 1, test)
+      let shown = try await ring("failed", times: 40, test)
+      #expect((shown.bob + shown.kim).count { $0.reach == .unreachable } == 80)
+      #expect(Set(shown.kim).isSubset(of: Set(shown.bob)) && Set(shown.kim).count >= 4, "\(shown.kim)")
+      _ = try await ring(times: 1, test)
+      let after = try await ring(times: 20, test)
+      #expect((after.bob + after.kim).count { $0.reach == .reached } == 40)
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `where the push service says nothing it is unknown for as long as it rings, and unreachable behind that`(
+    kind: StoreKind
+  ) async throws {
+    try await TestDesk.with(kind, Self.terms) { test in
+      try await prepare(test)
+      for number in 0..<4 {
+        let call = try await test.start("ada", "bob", "kim").call.state.id
+        let ring = try #require(test.outlet.rings.last?.ring.id)
+        test.clock.move(5_000)
+        let ringing = try await reach(call, test)
+        _ = try await test.desk.leave(call, by: TestDesk.caller("ada"), reason: .userLeft)
+        try await keep("expired", reason: CallDelivery.ringOver, of: ring, in: call, test)
+        // The first is seen, for those that follow.
+        guard number > 0 else { continue }
+        #expect(ringing == [bob: .unknown, kim: .unknown])
+        #expect(try await reach(call, test) == [bob: .unreachable, kim: .unreachable])
+      }
+    }
+  }
+
+  /// One of a person's webhook after 100 ms.
+  private func note(
+    _ state: String, reason: String = "", by person: String, _ number: UInt64, _ seen: SeenPushes
+  ) {
+    let ring = CallUUID(random: (number, number))
+    seen.begin(ring, at: 0)
+    seen.note(
+      CallDelivery(
+        call: ring, person: PersonID(person), device: DeviceID("phone"), ring: ring, kind: .ring,
+        platform: "webhook", state: state, reason: reason, time: 100, tries: 1), at: 100)
+  }
+
+  private func draw(_ platform: Device.Platform, _ seen: SeenPushes) -> [SeenPushes.Outcome] {
+    let device = Device(DeviceID("phone"), platform: platform, topic: "", token: "t")
+    return (0..<400).map { seen.draw(CallUUID(random: (UInt64($0), 7)), device) }
+  }
+
+  @Test func `the devices of one person, however often they fail, say no more of a service than another's`() {
+    let seen = SeenPushes()
+    for number in 0..<7 { note("delivered", by: "p\(number)", UInt64(number), seen) }
+    for number in 0..<100 { note("failed", by: "mallory", UInt64(100 + number), seen) }
+    // One of eight.
+    #expect((20...90).contains(draw(.webhook, seen).count { $0.end == .failed }))
+    #expect(draw(.apnsVoIP, seen).count { $0.end == .taken } == 400)
+  }
+
+  @Test func `what says something of a device or of a ring alone says nothing of the service`() {
+    let seen = SeenPushes()
+    note("delivered", by: "bob", 1, seen)
+    note("removed", by: "eve", 2, seen)
+    note("expired", reason: CallDelivery.ringOver, by: "kim", 3, seen)
+    for reason in CallDelivery.reasonsOfDevice { note("failed", reason: reason, by: reason, 4, seen) }
+    #expect(Set(draw(.webhook, seen)) == [SeenPushes.Outcome(end: .taken, delay: 100)])
   }
 
   @Test(arguments: StoreKind.allCases)
@@ -105,12 +198,16 @@ struct BlockedPushTests {
       try await prepare(test)
       let began = test.clock.now.wall
       let (call, real, seeming) = try await ring(after: 100, test)
-      for reader in [nil, ada, bob] as [PersonID?] {
+      // Who runs the room sees the one push that there was, as bob does; ada has no device that was pushed to.
+      for (reader, people) in [(nil, [bob]), (bob, [bob]), (ada, [])] as [(PersonID?, [PersonID])] {
         let page = try await test.desk.deliveries(of: call, for: reader, limit: 9)
-        #expect(page.items.allSatisfy { $0.person == bob })
+        #expect(page.items.map(\.person) == people, "\(reader?.text ?? "who runs the room")")
+      }
+      await #expect(throws: CallProblem.notFound) {
+        try await test.desk.deliveries(of: call, for: kim, limit: 9)
       }
       let day = CallDeskTerms().deliveries
-      for (person, moment) in [(bob, real), (kim, seeming)].sorted(by: { $0.1 < $1.1 }) {
+      for (person, moment) in [(bob, real.after), (kim, seeming.after)].sorted(by: { $0.1 < $1.1 }) {
         // It was reached since the look before.
         test.clock.move(began + day + moment - Self.pace - test.clock.now.wall)
         #expect(try await reach(call, test)[person] == .reached)

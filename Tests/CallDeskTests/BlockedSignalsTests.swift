@@ -74,9 +74,11 @@ struct BlockedSignalsTests {
         open.append(await answer("AAAA", to: "bob", in: call, by: "ada", test))
         blocked.append(await answer("AAAA", to: "kim", in: call, by: "ada", test))
         guard number % pace == 0 else { continue }
-        test.desk.noteHeard(try await test.desk.state(of: bob).last, by: bob)
+        test.desk.noteHeard(try await test.desk.state(of: bob).last, by: bob, DeviceID("bob1"))
         // A stream has nothing to give: who has blocked the other hears nothing.
-        if pace > 1 { test.desk.noteHeard(try await test.desk.state(of: kim).last, by: kim) }
+        if pace > 1 {
+          test.desk.noteHeard(try await test.desk.state(of: kim).last, by: kim, DeviceID("kim1"))
+        }
       }
       #expect(open == blocked)
       #expect(open.contains(.failure(.tooMany(wait: 1_000))) == (pace > 256))

@@ -43,12 +43,43 @@ struct CallCrowdTests {
       await #expect(throws: crowded) { try await test.desk.join(other.call.state.id, by: me) }
       let room = try #require(other.call.room)
       await #expect(throws: crowded) { try await test.desk.connect(ada, device: me.device, inRoom: room) }
+      // Nor is it let into the room for a moment.
+      await #expect(throws: crowded) {
+        try await test.desk.requireConnect(ada, device: me.device, inRoom: room)
+      }
       #expect(test.outlet.steps == [.started, .started, .started, .started])
       // Where it is in already it may join again.
       _ = try await test.desk.join(theirs, by: me)
       _ = try await test.desk.leave(mine, by: me, reason: .userLeft)
       _ = try await test.desk.connect(ada, device: me.device, inRoom: room)
       await #expect(throws: crowded) { try await test.start("ada", "zoe") }
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `who has come into calls too often isn't let into a room, and to be let in there counts as nothing`(
+    kind: StoreKind
+  ) async throws {
+    var terms = CallDeskTerms()
+    terms.changesPerMinute = 2
+    try await TestDesk.with(kind, terms) { test in
+      let entry = try await test.start("ada", "bob", "eve")
+      let (id, room, me) = (entry.call.state.id, try #require(entry.call.room), TestDesk.caller("bob"))
+      for _ in 0..<2 {
+        for _ in 0..<5 {
+          #expect(try await test.desk.requireConnect(bob, device: me.device, inRoom: room) == nil)
+        }
+        _ = try await test.desk.connect(bob, device: me.device, inRoom: room)
+        // Who is in it is let in as often as it likes.
+        #expect(try await test.desk.requireConnect(bob, device: me.device, inRoom: room) != nil)
+        _ = try await test.desk.leave(id, by: me, reason: .networkError)
+      }
+      let tooMany = CallProblem.tooMany(wait: 60_000)
+      await #expect(throws: tooMany) {
+        try await test.desk.requireConnect(bob, device: me.device, inRoom: room)
+      }
+      await #expect(throws: tooMany) { try await test.desk.join(id, by: me) }
+      #expect(try await test.desk.requireConnect(eve, device: DeviceID("eve1"), inRoom: room) == nil)
     }
   }
 
@@ -112,14 +143,20 @@ struct CallCrowdTests {
     kind: StoreKind
   ) async throws {
     try await TestDesk.with(kind) { test in
-      let (mine, _) = try await test.talk("ada", "bob")
+      _ = try await test.talk("ada", "bob")
       try await test.store.write(bytes: 1) { transaction throws(StoreError) in
         try transaction.run("UPDATE call_people SET active = 0")
       }
-      try await test.again(after: 1_000) { back in
+      var terms = Self.terms(1)
+      terms.book.ringsBusy = false
+      try await test.again(after: 1_000, terms) { back in
         _ = try await back.desk.recover()
         #expect(try await back.start("kim", "bob").call.state.end?.outcome == .busy)
-        #expect(try await back.desk.state(of: ada).calls.map(\.state.id) == [mine.call.state.id])
+        // Each is in as many as it may.
+        for name in ["ada", "bob"] {
+          await #expect(throws: CallProblem.tooMany(wait: 5_000)) { try await back.start(name, "zoe") }
+        }
+        _ = try await back.start("kim", "zoe")
       }
     }
   }

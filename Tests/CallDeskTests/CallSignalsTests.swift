@@ -72,7 +72,7 @@ struct CallSignalsTests {
       await #expect(throws: CallProblem.tooMany(wait: 1_000)) {
         try await test.desk.signal(signal(bob), in: id, by: ada)
       }
-      test.desk.noteHeard(5, by: bob)
+      test.desk.noteHeard(5, by: bob, DeviceID("bob1"))
       let big = String(repeating: "A", count: 60_000)
       _ = try await test.desk.signal(signal(bob, payload: big), in: id, by: ada)
       await #expect(throws: CallProblem.tooMany(wait: 1_000)) {
@@ -102,7 +102,7 @@ struct CallSignalsTests {
       for number in 0..<60 {
         #expect(try await send(number) == Int64(number / 2 + 1))
         // The first is the ring.
-        test.desk.noteHeard(Int64(number + 2), by: bob)
+        test.desk.noteHeard(Int64(number + 2), by: bob, DeviceID("bob1"))
         #expect(try await kept().reduce(0) { $0 + $1.body.count } <= 4 * terms.signalBytes)
       }
       let last = try await kept()

@@ -97,9 +97,9 @@ struct ErasureTests {
         let before = left
         left = try await rows(test, of: "bob")
         steps += 1
-        #expect(before - left <= Int64(2 * CallDesk.largeErased + 4 * CallDesk.smallErased) && before > left)
+        #expect(before - left <= Int64(Portion.mostRows) && before > left)
       }
-      #expect(steps >= 2 * Self.count / CallDesk.largeErased)
+      #expect(steps >= 6 * Self.count / Portion.mostRows)
       #expect(try await rows(test, of: "bob") == 0)
       #expect(try await rows(test, of: "eve") == others)
       try await test.publish("bob")
@@ -144,6 +144,109 @@ struct ErasureTests {
       #expect(try await test.kinds("bob", after: gone) == [.ringing])
       #expect(try await test.desk.blocks(of: eve).people == [bob])
       #expect(try await test.desk.answer(to: "key", content: [1], by: bob) == [7])
+    }
+  }
+
+  // MARK: - Times ahead of now
+
+  @Test(arguments: StoreKind.allCases)
+  func `what a clock has written that was ahead goes too, and what comes meanwhile stays`(kind: StoreKind)
+    async throws
+  {
+    try await TestDesk.with(kind) { test in
+      try await comes("bob", test)
+      try await test.desk.block(bob, by: eve)
+      test.clock.jump(-3_600_000)
+      try await test.desk.beginErasing(bob)
+      // At the same moment; one of them has blocked bob before, and does so once more.
+      for person in [eve, ada] { try await test.desk.block(bob, by: person) }
+      try await test.desk.keep([7], to: "key", content: [1], by: bob)
+      while try await test.desk.eraseSome(of: bob) {}
+      #expect(try await test.desk.blocks(of: eve).people == [bob])
+      #expect(try await test.desk.blocks(of: ada).people == [bob])
+      #expect(try await test.desk.answer(to: "key", content: [1], by: bob) == [7])
+      #expect(try await rows(test, of: "bob") == 3)
+      // Asked once more those go as well.
+      try await test.desk.erase(bob)
+      #expect(try await rows(test, of: "bob") == 0)
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a ring that one was spared leaves nothing of it, though it seems to arrive a moment later`(
+    kind: StoreKind
+  ) async throws {
+    try await TestDesk.with(kind) { test in
+      _ = try await test.desk.register(
+        Device(DeviceID("phone"), platform: .webhook, topic: "", token: "t"), by: TestDesk.caller("bob"))
+      try await test.desk.block(ada, by: bob)
+      _ = try await test.start("ada", "bob")
+      let unheard: SQLStatement = "SELECT count(*) FROM call_deliveries WHERE person = $1 AND time > $2"
+      let (name, now) = (SQLValue.bytes(of: "bob"), SQLValue.integer(test.clock.now.wall))
+      let ahead = try await test.store.read { transaction throws(StoreError) in
+        try transaction.run(unheard, [name, now]).first?.integer(0)
+      }
+      #expect(ahead == 1)
+      try await test.desk.erase(bob)
+      #expect(try await rows(test, of: "bob") == 0)
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `what is said of a push that was under way is written down for devices alone that came later`(
+    kind: StoreKind
+  ) async throws {
+    try await TestDesk.with(kind) { test in
+      for device in ["phone", "tablet"] {
+        _ = try await test.desk.register(
+          Device(DeviceID(device), platform: .webhook, topic: "", token: device), by: TestDesk.caller("bob"))
+      }
+      let id = try await test.start("ada", "bob").call.state.id
+      try await test.desk.erase(bob)
+      // By a token of before: it stays erased.
+      _ = try await test.desk.register(
+        Device(DeviceID("tablet"), platform: .webhook, topic: "", token: "tablet"),
+        by: TestDesk.caller("bob"))
+      try await test.desk.keep(
+        ["phone", "tablet"].map { device in
+          CallDelivery(
+            call: id, person: bob, device: DeviceID(device), ring: TestDesk.uuid(), kind: .ring,
+            platform: "webhook", state: "delivered", reason: "", time: test.clock.now.wall, tries: 1)
+        })
+      let kept = try await test.desk.deliveries(of: id, for: nil, limit: 9).items
+      #expect(kept.map(\.device.text) == ["tablet"])
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a clock that was set back between two erasures brings no name back by a token of before`(
+    kind: StoreKind
+  ) async throws {
+    try await TestDesk.with(kind) { test in
+      try await test.publish("bob")
+      let erased = test.clock.now.wall
+      try await test.desk.erase(bob)
+      test.clock.jump(-3_600_000)
+      try await test.desk.erase(bob)
+      let steps: [(Int64, [PersonID])] = [(erased, []), (erased + 1, [bob])]
+      for (issued, people) in steps {
+        try await test.desk.noteReader(
+          Caller(bob, name: "Robert", device: DeviceID("bob1"), apiKey: "devkey", issuedAt: issued))
+        #expect(try await test.desk.people(after: nil, limit: 9).map(\.person) == people)
+      }
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a device that can't be read goes with its person`(kind: StoreKind) async throws {
+    try await TestDesk.with(kind) { test in
+      try await comes("bob", test)
+      try await test.store.write(bytes: 1) { transaction throws(StoreError) in
+        try transaction.run("UPDATE devices SET platform = 'pigeon'")
+      }
+      try await test.desk.erase(bob)
+      #expect(try await rows(test, of: "bob") == 0)
+      #expect(test.outlet.all.flatMap(\.devicesGone).map(\.device.text) == ["phone"])
     }
   }
 

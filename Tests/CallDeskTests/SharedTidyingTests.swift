@@ -62,8 +62,10 @@ struct SharedTidyingTests {
       var left: [Int] = []
       var isMore = true
       while isMore, left.count < 20 {
-        isMore = try await test.store.write(bytes: 1) { transaction throws(StoreError) in
-          try EventRecords.emptySignals(endedBefore: now, limit: 5, transaction)
+        isMore = try await test.store.write(bytes: 1) { transaction throws(StoreError) -> Bool in
+          var portion = Portion(rows: 5)
+          try EventRecords.emptySignals(endedBefore: now, &portion, transaction)
+          return portion.isMore
         }
         left.append(try await test.heardAll("bob").count { $0.kind == .signal && !$0.isEmptied })
       }
@@ -96,8 +98,10 @@ struct SharedTidyingTests {
       var isMore = true
       var left: [Int64] = []
       while isMore, left.count < 20 {
-        isMore = try await test.store.write(bytes: 1) { transaction throws(StoreError) in
-          try SessionRecords.forgetEvents(endedBefore: now, limit: 3, transaction)
+        isMore = try await test.store.write(bytes: 1) { transaction throws(StoreError) -> Bool in
+          var portion = Portion(rows: 3)
+          try SessionRecords.forgetEvents(endedBefore: now, &portion, transaction)
+          return portion.isMore
         }
         left.append(
           try await count(

@@ -58,16 +58,17 @@ final class TestDesk: Sendable {
 
   /// - Parameters:
   ///   - location: nil: an empty store of that kind.
-  ///   - log: what the desk writes.
+  ///   - log: what the desk and its store write; nil: what is worth a look is printed.
   static func with(
     _ kind: StoreKind, _ terms: CallDeskTerms = CallDeskTerms(), at location: StoreLocation? = nil,
-    log: Log = Log(level: .warning) { print($0) }, _ body: (TestDesk) async throws -> Void
+    log: Log? = nil, _ body: (TestDesk) async throws -> Void
   ) async throws {
     let location = try location ?? kind.makeLocation()
-    let store = try await Store.open(location, log: Log(level: .error) { _ in })
+    let store = try await Store.open(location, log: log ?? Log(level: .error) { _ in })
     let test = TestDesk(
       kind, store, try await KeyDirectory.open(in: store), terms,
-      Clock(CallTime(wall: 1_790_000_000_000, steady: 5_000)), log: log)
+      Clock(CallTime(wall: 1_790_000_000_000, steady: 5_000)),
+      log: log ?? Log(level: .warning) { print($0) })
     do { try await body(test) } catch {
       await store.close()
       throw error

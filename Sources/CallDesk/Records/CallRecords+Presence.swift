@@ -59,20 +59,27 @@ extension CallRecords {
       SELECT s.call FROM (
         SELECT call FROM call_people WHERE person = $1 AND active = 1 ORDER BY created, call LIMIT $2
       ) s CROSS JOIN calls d WHERE d.id = s.call AND s.call <> $3
-      ORDER BY CASE WHEN d.deadline IS NULL THEN 0 ELSE 1 END, d.deadline DESC LIMIT 1
+      ORDER BY CASE WHEN d.deadline IS NULL THEN 0 ELSE 1 END, d.deadline DESC, s.call LIMIT 1 OFFSET $4
     )
     """
 
   /// Of the calls that each of some people is in, beside one, the one in which nothing is over for the longest: who is in another is
-  /// so in that.
+  /// so in that. One that can't be understood hides none of those behind it.
   static func standing(
     of people: [PersonID], beside call: CallUUID, terms: CallTerms, _ transaction: borrowing Transaction
   ) throws(StoreError) -> [CallUUID: Row] {
     var standing: [CallUUID: Row] = [:]
     for person in people {
-      let rows = try transaction.run(
-        standingOfPerson, [.bytes(of: person.text), .integer(mostCompared), .text(call.text)])
-      for row in try found(rows, terms).rows { standing[row.state.id] = row }
+      for place in 0..<mostCompared {
+        let rows = try transaction.run(
+          standingOfPerson,
+          [.bytes(of: person.text), .integer(mostCompared), .text(call.text), .integer(place)])
+        if let row = try found(rows, terms).rows.first {
+          standing[row.state.id] = row
+          break
+        }
+        if rows.isEmpty { break }
+      }
     }
     return standing
   }

@@ -263,23 +263,35 @@ enum CallRecords {
       [.bytes(of: person.text), .text(id.text)])
   }
 
+  /// With about what a call has, and what goes with each of its people.
+  static let ended: SQLStatement = """
+    SELECT c.id, CAST(
+      LENGTH(c.state) + 16384 * (SELECT count(*) FROM call_people p WHERE p.call = c.id) AS BIGINT)
+    FROM calls c WHERE c.ended <= $1 ORDER BY c.ended, c.id LIMIT $2
+    """
+
   /// Calls that ended long ago, some at a time, with all that is kept of them alone: also of people whom nothing but their calls names.
-  /// - Returns: how many they were.
   static func forget(
-    endedBefore moment: Int64, limit: Int, _ transaction: borrowing Transaction
-  ) throws(StoreError) -> Int {
-    let ids = try transaction.run(
-      "SELECT id FROM calls WHERE ended <= $1 ORDER BY ended, id LIMIT $2",
-      [.integer(moment), .integer(limit)])
-    var rows: [[SQLValue]] = []
-    for id in ids { rows.append([.text(try id.text(0))]) }
-    let strangers = try PersonRecords.strangers(ofCallsEndedBefore: moment, limit: limit, transaction)
-    try transaction.run("DELETE FROM call_people WHERE call = $1", each: rows)
-    try PersonRecords.forget(strangers, erasedBefore: moment, transaction)
-    try transaction.run("DELETE FROM call_signals WHERE call = $1", each: rows)
-    try transaction.run("DELETE FROM call_steps WHERE call = $1", each: rows)
-    try CallKeyRecords.forget(rows, transaction)
-    try transaction.run("DELETE FROM calls WHERE id = $1", each: rows)
-    return rows.count
+    endedBefore moment: Int64, _ portion: inout Portion, _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    let rows = try transaction.run(ended, [.integer(moment), .integer(portion.limit)])
+    portion.noteFound(rows.count)
+    for row in rows {
+      let id = row.values[0]
+      let strangers = try PersonRecords.strangers(of: id, erasedBefore: moment, transaction)
+      for person in strangers {
+        guard try EventRecords.forget(of: person, &portion, transaction) else { return }
+      }
+      guard portion.takes(try row.integer(1)) else { return }
+      for table in tablesOfCall { try transaction.run(table, [id]) }
+      try PersonRecords.forget(strangers, transaction)
+      try transaction.run("DELETE FROM calls WHERE id = $1", [id])
+    }
   }
+
+  private static let tablesOfCall: [SQLStatement] = [
+    "DELETE FROM call_people WHERE call = $1", "DELETE FROM call_signals WHERE call = $1",
+    "DELETE FROM call_steps WHERE call = $1", "DELETE FROM call_keys WHERE call = $1",
+    "DELETE FROM call_key_rounds WHERE call = $1",
+  ]
 }

@@ -14,9 +14,17 @@ enum DeliveryRecords {
     try write(delivery, kind: unheard, transaction)
   }
 
+  /// Of one who was erased after a push had left, and whose device went with that, nothing is written down.
   private static func write(
     _ delivery: CallDelivery, kind: String, _ transaction: borrowing Transaction
   ) throws(StoreError) {
+    let erased = try transaction.run(
+      """
+      SELECT 1 FROM persons n WHERE n.person = $1 AND n.erased > 0
+        AND NOT EXISTS (SELECT 1 FROM devices d WHERE d.person = n.person AND d.device = $2)
+      """, [.bytes(of: delivery.person.text), .bytes(of: delivery.device.text)])
+    guard erased.isEmpty else { return }
+    let time = try ErasureRecords.time(of: delivery.person, at: delivery.time, transaction)
     try transaction.run(
       """
       INSERT INTO call_deliveries (call, person, device, ring, kind, platform, state, reason, time, tries)
@@ -28,7 +36,7 @@ enum DeliveryRecords {
         .text(delivery.call.text), .bytes(of: delivery.person.text), .bytes(of: delivery.device.text),
         .text(delivery.ring.text), .text(kind), .text(delivery.platform),
         .text(delivery.state),
-        .text(delivery.reason), .integer(delivery.time), .integer(delivery.tries),
+        .text(delivery.reason), .integer(time), .integer(delivery.tries),
       ])
   }
 
@@ -104,35 +112,33 @@ enum DeliveryRecords {
     return found
   }
 
-  /// Those from before a moment, the oldest first, some at a time; of the last one's moment all go.
-  /// - Returns: how many they were.
+  /// Those from before a moment, the oldest first, some at a time.
   static func forget(
-    before moment: Int64, limit: Int, _ transaction: borrowing Transaction
-  ) throws(StoreError) -> Int {
-    try transaction.run(
-      """
-      DELETE FROM call_deliveries WHERE time < $1 AND time <= COALESCE(
-        (SELECT d.time FROM call_deliveries d WHERE d.time < $1 ORDER BY d.time LIMIT 1 OFFSET $2), $1)
-      RETURNING time
-      """, [.integer(moment), .integer(limit - 1)]
-    ).count
+    before moment: Int64, _ portion: inout Portion, _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    let rows = try transaction.run(
+      "SELECT call, device, ring, kind, person FROM call_deliveries WHERE time < $1 ORDER BY time LIMIT $2",
+      [.integer(moment), .integer(portion.limit)])
+    try remove(portion.take(rows), transaction)
   }
 
   static let erasure: SQLStatement = """
-    SELECT call, device, ring, kind FROM call_deliveries WHERE person = $1 AND time <= $2 LIMIT $3
+    SELECT call, device, ring, kind, person FROM call_deliveries WHERE person = $1 AND time <= $2 LIMIT $3
     """
 
   /// Those to a person, some at a time.
-  /// - Returns: how many they were.
   static func erase(
-    _ erasure: ErasureRecords.Erasure, limit: Int, _ transaction: borrowing Transaction
-  ) throws(StoreError) -> Int {
-    let person = SQLValue.bytes(of: erasure.person.text)
-    let rows = try transaction.run(Self.erasure, [person, .integer(erasure.time), .integer(limit)])
+    _ erasure: ErasureRecords.Erasure, _ portion: inout Portion, _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    let rows = try transaction.run(
+      Self.erasure, [.bytes(of: erasure.person.text), .integer(erasure.time), .integer(portion.limit)])
+    try remove(portion.take(rows), transaction)
+  }
+
+  private static func remove(_ rows: [SQLRow], _ transaction: borrowing Transaction) throws(StoreError) {
     try transaction.run(
       """
       DELETE FROM call_deliveries WHERE call = $1 AND device = $2 AND ring = $3 AND kind = $4 AND person = $5
-      """, each: rows.map { $0.values + [person] })
-    return rows.count
+      """, each: rows.map(\.values))
   }
 }

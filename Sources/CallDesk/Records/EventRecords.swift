@@ -19,7 +19,7 @@ enum EventRecords {
       ])
     // Now and then, so that it costs little.
     let gone = number - Int64(most)
-    if gone > 0, gone % 64 == 0 { try drop(upTo: gone, of: person, transaction) }
+    if gone > 0, gone % 64 == 0 { try drop(upTo: gone, of: .bytes(of: person.text), transaction) }
     return number
   }
 
@@ -34,9 +34,9 @@ enum EventRecords {
   }
 
   private static func drop(
-    upTo number: Int64, of person: PersonID, _ transaction: borrowing Transaction
+    upTo number: Int64, of person: SQLValue, _ transaction: borrowing Transaction
   ) throws(StoreError) {
-    let values: [SQLValue] = [.bytes(of: person.text), .integer(number)]
+    let values: [SQLValue] = [person, .integer(number)]
     try transaction.run("DELETE FROM call_events WHERE person = $1 AND number <= $2", values)
     try transaction.run("UPDATE persons SET gone_event = $2 WHERE person = $1 AND gone_event < $2", values)
   }
@@ -46,7 +46,7 @@ enum EventRecords {
 
   /// What follows a number. An event that can't be understood is left out, and keeps none behind it back.
   /// - Parameters:
-  ///   - moment: an event from before it is gone, whether it is there still or not.
+  ///   - moment: an event from before it is gone with all that has a lower number, whether it is there still or not.
   ///   - most: bytes of what is kept of them together; the last one may be more.
   static func page(
     of person: PersonID, after number: Int64, since moment: Int64, limit: Int, bytes most: Int,
@@ -68,8 +68,7 @@ enum EventRecords {
         """, [.bytes(of: person.text), .integer(page.reached), .integer(wanted)])
       for row in rows {
         if let event = try understood(row) {
-          // Those behind it came later.
-          if event.time < moment, page.events.isEmpty {
+          if event.time < moment {
             return PersonEventPage(events: [], last: last, reached: number, isGone: true)
           }
           page.events.append(event)
@@ -158,62 +157,78 @@ enum EventRecords {
 
   /// Leaves of the signals of calls that ended by then that they were, and takes all that is in them; of each call once. It goes by
   /// the numbers of signals, which a call has that had any, and which aren't needed any more: none is sent in it.
-  /// - Parameter limit: of signals.
-  /// - Returns: whether there may be more.
   static func emptySignals(
-    endedBefore moment: Int64, limit: Int, _ transaction: borrowing Transaction
-  ) throws(StoreError) -> Bool {
-    let calls = try transaction.run(endedSignals, [.integer(moment), .integer(limit)])
-    var left = limit
+    endedBefore moment: Int64, _ portion: inout Portion, _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    let calls = try transaction.run(endedSignals, [.integer(moment), .integer(portion.limit)])
+    portion.noteFound(calls.count)
     for row in calls {
-      let call = SQLValue.text(try row.text(0))
+      let (call, limit) = (row.values[0], portion.limit)
       let signals = try transaction.run(
         """
-        SELECT person, number FROM call_events
-        WHERE call = $1 AND kind = 'call.signal' AND LENGTH(body) > CAST($2 AS BIGINT) LIMIT $3
-        """, [call, .integer(PersonEvent.empty.count), .integer(left)])
+        SELECT person, number, CAST(LENGTH(body) AS BIGINT) FROM call_events
+        WHERE call = $1 AND kind = 'call.signal' AND LENGTH(body) > CAST($2 AS BIGINT)
+        ORDER BY person, number LIMIT $3
+        """, [call, .integer(PersonEvent.empty.count), .integer(limit)])
+      let going = try portion.take(signals, size: 2)
       try transaction.run(
         "UPDATE call_events SET body = $3 WHERE person = $1 AND number = $2",
-        each: signals.map { $0.values + [.bytes(PersonEvent.empty)] })
-      left -= signals.count
-      guard left > 0 else { return true }
+        each: going.map { [$0.values[0], $0.values[1], .bytes(PersonEvent.empty)] })
+      guard going.count == signals.count, signals.count < limit else { return }
+      let pairs = try transaction.run("SELECT count(*) FROM call_signals WHERE call = $1", [call])
+      guard portion.takes(try 512 * (pairs.first?.integer(0) ?? 0)) else { return }
       try transaction.run("DELETE FROM call_signals WHERE call = $1", [call])
     }
-    return calls.count == limit
   }
+
+  // MARK: - Forgetting
 
   /// What a person has heard before it was erased, some at a time.
-  /// - Returns: how many they were.
   static func erase(
-    _ erasure: ErasureRecords.Erasure, limit: Int, _ transaction: borrowing Transaction
-  ) throws(StoreError) -> Int {
-    let person = SQLValue.bytes(of: erasure.person.text)
-    let rows = try transaction.run(
-      "SELECT number FROM call_events WHERE person = $1 AND number <= $2 ORDER BY number LIMIT $3",
-      [person, .integer(erasure.event), .integer(limit)])
-    guard let last = try rows.last?.integer(0) else { return 0 }
-    try transaction.run(
-      "DELETE FROM call_events WHERE person = $1 AND number <= $2", [person, .integer(last)])
-    return rows.count
+    _ erasure: ErasureRecords.Erasure, _ portion: inout Portion, _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    _ = try drop(upTo: erasure.event, of: .bytes(of: erasure.person.text), &portion, transaction)
   }
 
-  /// Forgets what is older, some at a time.
-  /// - Returns: how many they were.
+  /// What was for one who is forgotten, some at a time.
+  /// - Returns: whether nothing is left.
   static func forget(
-    before moment: Int64, limit: Int, _ transaction: borrowing Transaction
-  ) throws(StoreError) -> Int {
+    of person: SQLValue, _ portion: inout Portion, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> Bool {
+    try drop(upTo: .max, of: person, &portion, transaction)
+  }
+
+  /// Forgets what is older, with all of its person that has a lower number, some at a time.
+  static func forget(
+    before moment: Int64, _ portion: inout Portion, _ transaction: borrowing Transaction
+  ) throws(StoreError) {
     let rows = try transaction.run(
       "SELECT person, number FROM call_events WHERE time < $1 ORDER BY time LIMIT $2",
-      [.integer(moment), .integer(limit)])
-    var newest: [PersonID: Int64] = [:]
+      [.integer(moment), .integer(portion.limit)])
+    portion.noteFound(rows.count)
+    var newest: [[UInt8]: Int64] = [:]
     for row in rows {
-      let person = PersonID(try row.string(0))
+      let person = try row.bytes(0)
       newest[person] = max(newest[person] ?? 0, try row.integer(1))
     }
-    for (person, number) in newest.sorted(by: { $0.key < $1.key }) {
-      try drop(upTo: number, of: person, transaction)
+    for (person, number) in newest.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+      _ = try drop(upTo: number, of: .bytes(person), &portion, transaction)
     }
-    return rows.count
+  }
+
+  /// - Returns: whether none is left up to that number.
+  private static func drop(
+    upTo number: Int64, of person: SQLValue, _ portion: inout Portion, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> Bool {
+    let limit = portion.limit
+    let rows = try transaction.run(
+      """
+      SELECT number, CAST(LENGTH(body) AS BIGINT) FROM call_events WHERE person = $1 AND number <= $2
+      ORDER BY number LIMIT $3
+      """, [person, .integer(number), .integer(limit)])
+    let going = try portion.take(rows, size: 1)
+    if let last = try going.last?.integer(0) { try drop(upTo: last, of: person, transaction) }
+    return going.count == rows.count && rows.count < limit
   }
 }
 

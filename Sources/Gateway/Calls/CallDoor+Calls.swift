@@ -112,7 +112,7 @@ extension CallDoor {
       throw .body(
         "reason must be one of \(LeaveReason.ofClients.map(\.rawValue).sorted().joined(separator: ", "))")
     }
-    let caller = try caller(call, body)
+    let caller = try insider(call, body)
     let id = try self.call(call)
     let answer: @Sendable (CallDocument) -> HTTPResponse = {
       self.answer(Answer(ended: $0.state.isEnded, call: CallBody($0)))
@@ -262,6 +262,14 @@ extension CallDoor {
   private func optionalBody(_ call: CallRequest, _ names: Set<String>) throws(RESTProblem) -> BodyReader? {
     call.request.body.isEmpty
       ? nil : try BodyReader(call.request, types: ["application/json"], within: .words, knowing: names)
+  }
+
+  /// As `caller`, of one who is rung or in the call already. By which of its devices a person answers that reads events without naming one
+  /// isn't known: what stands for such a reader is the name of a device that joins by it, and of no other.
+  func insider(_ call: CallRequest, _ body: BodyReader?) throws(RESTProblem) -> Caller {
+    var caller = try caller(call, body)
+    if caller.device?.isReader ?? false { caller.device = nil }
+    return caller
   }
 
   /// By the device that the token names, or else the body.

@@ -28,23 +28,25 @@ extension CallDoor {
     let text = CallEventText(
       desk: desk, tokens: tokens, url: url(request), wall: wallMilliseconds, reader: desk.reader())
     if request.prefers(EventStreamWriter.mediaType, to: "application/json") {
-      return try stream(
+      return stream(
         CallEventReader.Terms(
           person: person, device: device, text: text, expires: call.permission.token.validUntil,
-          wall: tokens.now, charge: { [chargeReader] in chargeReader($0, person.text) },
+          wall: tokens.now, charge: { [readings] in readings.charge($0, person, device) },
           gaveEnd: { [rooms] ring in if let device { rooms.noteEnd(of: ring, givenTo: device, of: person) } }),
         after: after)
     }
     let limit = try RESTPage.limit(of: request, usual: 50, most: 200)
-    try pay(limit * Self.pricePerItem, call)
+    let price = limit * Self.pricePerItem
+    try requirePaid(readings.take(price, person, device))
     let page = try await ask { () async throws(CallProblem) in
       try await self.page(of: person, after: after, limit: limit, device, text)
     }
     var response = HTTPResponse(status: 200, type: "application/json", body: page.body)
     response.headers.add("cache-control", "no-store")
     response.headers.add("vary", "accept")
-    response = paid(response, beyond: limit * Self.pricePerItem, call)
-    desk.noteHeard(page.last, by: person)
+    let rest = min(response.body.count - price, Self.mostBehindPage)
+    if rest > 0 { _ = readings.charge(rest, person, device) }
+    desk.noteHeard(page.last, by: person, device)
     return response
   }
 
@@ -76,19 +78,9 @@ extension CallDoor {
     return (bytes + Array("],\"last\":\(last)}".utf8), last)
   }
 
-  /// Event streams of one person: as many as it may have devices, and as many that are lost and not yet known to be.
-  static let mostStreams = 32
-  /// Milliseconds until one more may be asked for, by when a lost one may be noticed.
-  private static let streamWait: Int64 = 5_000
-
-  /// - Throws: `tooMany`: the person has as many as it may.
-  private func stream(
-    _ terms: CallEventReader.Terms, after: Int64?
-  ) throws(RESTProblem) -> HTTPResponse {
+  private func stream(_ terms: CallEventReader.Terms, after: Int64?) -> HTTPResponse {
     let feed = feeds.feed(of: terms.person)
-    guard feed.begin(terms.device, most: Self.mostStreams) else {
-      throw RESTProblem(CallProblem.tooMany(wait: Self.streamWait))
-    }
+    let place = feed.begin(terms.device)
     var response = HTTPResponse(
       status: 200,
       headers: [
@@ -96,7 +88,7 @@ extension CallDoor {
         // Proxies that collect an answer before they pass it on are asked not to.
         "x-accel-buffering": "no",
       ])
-    response.stream = CallEventReader(terms, after: after, feed: feed)
+    response.stream = CallEventReader(terms, after: after, feed: feed, place: place)
     return response
   }
 }

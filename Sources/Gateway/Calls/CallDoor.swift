@@ -19,8 +19,8 @@ struct CallDoor: Sendable {
   let charge: @Sendable (_ bytes: Int, _ person: String) -> Duration
   /// Charges a person for what is done already, whether it has as much or not.
   let owe: @Sendable (_ bytes: Int, _ person: String) -> Void
-  /// Charges a person for what its event streams have read, apart from what it asks, and says how long they wait before they read on.
-  let chargeReader: @Sendable (_ bytes: Int, _ person: String) -> Duration
+  /// What people's events cost, apart from what people ask.
+  let readings: ReadingBudgets
   /// Where the server is reached; nil: as the request says.
   let publicURL: String?
   /// Who is asked who may call whom; nil: everyone may.
@@ -43,6 +43,8 @@ struct CallDoor: Sendable {
   static let pricePerReader = 8
   /// What is known only with an answer is charged up to that much: half of what a person may save up, so that the debt is soon paid.
   static let mostBehindAnswer = 1_048_576
+  /// The same of a page of events: what comes in a second, so that the next page is waited for no longer.
+  static let mostBehindPage = 524_288
 
   /// - Returns: nil for what isn't this door's.
   func response(to request: HTTPRequest) async -> HTTPResponse? {
@@ -86,8 +88,7 @@ struct CallDoor: Sendable {
     } catch { throw RESTProblem(error) }
     let id = parameters["call"].flatMap { CallUUID($0) }
     // What is refused costs as much.
-    let wait = charge(Self.price + request.body.count, token.identity ?? "")
-    if wait > .zero { throw RESTProblem(CallProblem.tooMany(wait: wait.components.seconds * 1_000 + 1_000)) }
+    try requirePaid(charge(Self.price + request.body.count, token.identity ?? ""))
     let permission = try CallPermission(token, operation.access, call: id?.text)
     // What is no id is one that was never given out.
     if parameters["call"] != nil, id == nil { throw RESTProblem(CallProblem.notFound) }
@@ -108,7 +109,11 @@ struct CallDoor: Sendable {
   /// Charges the caller for what its request turns out to cost.
   /// - Parameter units: in those of `IntakeBudget`.
   func pay(_ units: Int, _ call: CallRequest) throws(RESTProblem) {
-    let wait = charge(units, call.permission.caller.person.text)
+    try requirePaid(charge(units, call.permission.caller.person.text))
+  }
+
+  /// - Parameter wait: how long it takes until there is enough; zero: it is paid.
+  func requirePaid(_ wait: Duration) throws(RESTProblem) {
     if wait > .zero { throw RESTProblem(CallProblem.tooMany(wait: wait.components.seconds * 1_000 + 1_000)) }
   }
 

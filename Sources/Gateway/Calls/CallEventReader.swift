@@ -17,8 +17,8 @@ final class CallEventReader: HTTPBodySource {
     let expires: Int
     /// Seconds since 1970.
     let wall: @Sendable () -> Int
-    /// Charges the person for so many bytes that were read, and says how long it takes until the next may be.
-    let charge: @Sendable (Int) -> Duration
+    /// Charges the device for so many bytes that were read, and says what is owed.
+    let charge: @Sendable (Int) -> ReadingDebt
     /// Called as the end of a ring is given out.
     let gaveEnd: @Sendable (CallUUID) -> Void
   }
@@ -34,6 +34,7 @@ final class CallEventReader: HTTPBodySource {
     var hasBegun = false
     var nextComment = Instant.never
     var nextTry = Instant(nanoseconds: .min)
+    var pace = ReadingPace()
     var end: EventStreamEnd?
     var isOver = false
   }
@@ -45,22 +46,25 @@ final class CallEventReader: HTTPBodySource {
 
   private let terms: Terms
   private let feed: CallFeed
+  private let place: CallFeed.Place
   private let state: Mutex<State>
 
   /// - Parameters:
   ///   - position: the last event that is known; nil: none.
-  ///   - feed: in which its device has begun to read; it ends there with this.
-  init(_ terms: Terms, after position: Int64?, feed: CallFeed) {
+  ///   - feed: in which its device has begun to read.
+  ///   - place: what it has there; it ends with this.
+  init(_ terms: Terms, after position: Int64?, feed: CallFeed, place: CallFeed.Place) {
     self.terms = terms
     self.feed = feed
+    self.place = place
     state = Mutex(State(position: position))
   }
 
-  deinit { feed.end(terms.device) }
+  deinit { feed.end(place) }
 
   var signal: HTTPBodySignal { feed.signal }
 
-  func mustEnd(now: Instant) -> Bool { terms.wall() >= terms.expires }
+  func mustEnd(now: Instant) -> Bool { terms.wall() >= terms.expires || !feed.has(place) }
 
   func produce(
     into bytes: inout [UInt8], enough: Int, now: Instant, ending: HTTPBodyEnding?
@@ -70,12 +74,13 @@ final class CallEventReader: HTTPBodySource {
       if state.isOver { return (.end, nil) }
       if terms.wall() >= terms.expires { state.end = .tokenExpired }
       if ending == .stalled { state.end = .tooSlow }
+      if !feed.has(place) { state.end = .replaced }
       if state.end == nil {
         begin(&state, into: &bytes, now)
         while bytes.count < full, let item = state.items.first {
           EventStreamWriter.write(id: String(item.id), type: item.type, data: item.data, to: &bytes)
           state.items.removeFirst()
-          terms.text.desk.noteHeard(item.id, by: terms.person)
+          terms.text.desk.noteHeard(item.id, by: terms.person, terms.device)
           if let ring = item.endedRing { terms.gaveEnd(ring) }
         }
         if !state.items.isEmpty { return (.more, nil) }
@@ -100,8 +105,8 @@ final class CallEventReader: HTTPBodySource {
     if !state.hasBegun {
       state.hasBegun = true
       EventStreamWriter.write(comment: "roost", to: &bytes)
-      // Another stream of the person's may have read more than it could pay.
-      state.nextTry = now + terms.charge(0)
+      // Another stream of the device's may have read more than it could pay.
+      state.nextTry = state.pace.next(owing: terms.charge(0), isMore: true, now: now)
       state.nextComment = now + EventStream.beat
     } else if now >= state.nextComment {
       EventStreamWriter.write(comment: "", to: &bytes)
@@ -117,7 +122,7 @@ final class CallEventReader: HTTPBodySource {
   private func ask(after position: Int64?, now: Instant) {
     Task { [self] in
       let found = await read(after: position)
-      let wait = found.map { terms.charge($0.cost) } ?? .zero
+      let debt = found.map { terms.charge($0.cost) } ?? ReadingDebt()
       state.withLock { state in
         state.isAsking = false
         guard let found else {
@@ -128,7 +133,7 @@ final class CallEventReader: HTTPBodySource {
         }
         state.items += found.items
         state.position = found.position
-        state.nextTry = now + wait
+        state.nextTry = state.pace.next(owing: debt, isMore: found.isMore, now: now)
         // There may be more than was read at once.
         if found.isMore { state.asked = 0 }
       }
@@ -146,7 +151,9 @@ final class CallEventReader: HTTPBodySource {
       let page = try await terms.text.desk.events(of: terms.person, after: position, limit: Self.batch)
       if page.isGone { return try await start(isReset: true) }
       // Its client has them, though maybe from a process before this one.
-      if position <= page.last { terms.text.desk.noteHeard(position, by: terms.person) }
+      if position <= page.last {
+        terms.text.desk.noteHeard(position, by: terms.person, terms.device)
+      }
       let items = try await terms.text.items(page.events, for: terms.person, device: terms.device)
       let cost = Self.cost(of: items, among: page.events.count)
       return (items, page.reached, page.reached < page.last, cost)

@@ -68,10 +68,46 @@ final class CallFeeds: Sendable {
 
 /// Held by its readers, and gone with the last of them.
 final class CallFeed: Sendable {
+  /// How many read at once.
+  struct Bounds: Sendable {
+    /// As many as a person may have devices, and as many that are lost and not yet known to be.
+    var ofPerson = 32
+    /// Of a device that says which it is.
+    var ofDevice = 4
+  }
+
+  /// One who reads, from its beginning to its end.
+  struct Place: Hashable, Sendable { fileprivate let number: UInt64 }
+
+  private struct Reader {
+    let number: UInt64
+    /// nil: it doesn't say which it is.
+    let device: DeviceID?
+  }
+
+  private struct Table {
+    /// In the order in which they began.
+    var readers: [Reader] = []
+    var last: UInt64 = 0
+
+    func has(_ device: DeviceID?) -> Bool { readers.contains { $0.device == device } }
+
+    /// Which one ends for another one of a device; nil: there is room. A device that begins once more has mostly lost the stream before,
+    /// so that it is the oldest of its own. Where it has none, the device that has the most can spare one.
+    func spared(for device: DeviceID?, within bounds: Bounds) -> Int? {
+      let own = readers.indices.filter { readers[$0].device == device }
+      if device != nil, own.count >= bounds.ofDevice { return own.first }
+      guard readers.count >= bounds.ofPerson else { return nil }
+      if let oldest = own.first { return oldest }
+      let counts = Dictionary(readers.map { ($0.device, 1) }, uniquingKeysWith: +)
+      let most = counts.values.max()
+      return readers.firstIndex { counts[$0.device] == most }
+    }
+  }
+
   let signal = HTTPBodySignal()
   private let news = Atomic<UInt64>(1)
-  /// How many there are of each; nil: of those that don't say which device they are.
-  private let readers = Mutex<[DeviceID?: Int]>([:])
+  private let table = Mutex(Table())
   private let isChanged: @Sendable () -> Void
   private let isGone: @Sendable () -> Void
 
@@ -86,30 +122,40 @@ final class CallFeed: Sendable {
   var count: UInt64 { news.load(ordering: .acquiring) }
 
   var devices: EventReaders {
-    readers.withLock { readers in
-      EventReaders(Set(readers.keys.compactMap { $0 }), isAnyUnnamed: readers[DeviceID?.none] != nil)
-    }
+    let devices = table.withLock { table in table.readers.map(\.device) }
+    return EventReaders(Set(devices.compactMap { $0 }), isAnyUnnamed: devices.contains(DeviceID?.none))
   }
 
-  /// - Returns: false: there are so many already, and it isn't one of them.
+  /// One begins to read, in any case: where there are as many as may be, another one ends for it.
   @discardableResult
-  func begin(_ device: DeviceID?, most: Int = .max) -> Bool {
-    let (hasBegun, isFirst) = readers.withLock { readers -> (Bool, Bool) in
-      guard readers.values.reduce(0, +) < most else { return (false, false) }
-      readers[device, default: 0] += 1
-      return (true, readers[device] == 1)
+  func begin(_ device: DeviceID?, within bounds: Bounds = Bounds()) -> Place {
+    let (place, hasChanged, hasEnded) = table.withLock { table -> (Place, Bool, Bool) in
+      let isFirst = !table.has(device)
+      var spared: Reader?
+      if let index = table.spared(for: device, within: bounds) { spared = table.readers.remove(at: index) }
+      table.last += 1
+      table.readers.append(Reader(number: table.last, device: device))
+      let isLast = spared.map { !table.has($0.device) } ?? false
+      return (Place(number: table.last), isFirst || isLast, spared != nil)
     }
-    if isFirst { isChanged() }
-    return hasBegun
+    if hasChanged { isChanged() }
+    // It says so, and is over.
+    if hasEnded { signal.raise() }
+    return place
   }
 
-  func end(_ device: DeviceID?) {
-    let wasLast = readers.withLock { readers in
-      let left = (readers[device] ?? 1) - 1
-      readers[device] = left > 0 ? left : nil
-      return left <= 0
+  /// Whether one reads still, and hasn't ended for another.
+  func has(_ place: Place) -> Bool {
+    table.withLock { table in table.readers.contains { $0.number == place.number } }
+  }
+
+  func end(_ place: Place) {
+    let hasChanged = table.withLock { table -> Bool in
+      guard let index = table.readers.firstIndex(where: { $0.number == place.number }) else { return false }
+      let device = table.readers.remove(at: index).device
+      return !table.has(device)
     }
-    if wasLast { isChanged() }
+    if hasChanged { isChanged() }
   }
 
   func wake() {

@@ -178,6 +178,11 @@ public final class CallRooms: CallOutlet, RoomOverseer {
     } catch { throw JoinError(error) }
   }
 
+  public func turnedAway(_ identity: String, device: String?, from room: String) {
+    guard Self.isCall(room) else { return }
+    comings.end(PersonID(identity), device.map { DeviceID($0) }, into: room)
+  }
+
   public func entered(
     _ identity: String, device: String?, _ room: String, grants: Grants
   ) async throws(JoinError) -> String? {
@@ -189,7 +194,7 @@ public final class CallRooms: CallOutlet, RoomOverseer {
         return nil
       }
       let (person, device) = (PersonID(identity), device.map { DeviceID($0) })
-      defer { comings.end(person, into: room) }
+      defer { comings.end(person, device, into: room) }
       return try await desk.connect(person, device: device, inRoom: room).text
     } catch { throw JoinError(error) }
   }

@@ -47,6 +47,12 @@ struct CallTokens: Sendable {
   }
 }
 
+extension AccessToken {
+  /// Of the person's, by which it comes into the room of a call. One that the server hasn't made says of none: by the same token it is the
+  /// same device that comes again, by whichever door, and by each other token it is another one.
+  var deviceName: String { call?.device ?? DeviceID(ofToken: digest).text }
+}
+
 extension Caller {
   /// Whom a token stands for. One of a call, which the server makes, says nothing of when its person was given one by the app.
   init(_ token: AccessToken) {

@@ -26,6 +26,12 @@ struct IntakeBudget: Refilling {
     return limit.charge(Self.message + Double(bytes), now: now)
   }
 
+  /// As `charge`, but where so much is owed already nothing is added to it.
+  mutating func charge(_ bytes: Int, owingAtMost most: Duration, now: Instant) -> Duration {
+    let owed = limit.wait(for: 0, now: now)
+    return owed < most ? charge(bytes, now: now) : owed
+  }
+
   /// Charges a message of so many bytes, if there is enough for it.
   /// - Returns: zero, or how long it takes until there is.
   mutating func take(_ bytes: Int, now: Instant) -> Duration {

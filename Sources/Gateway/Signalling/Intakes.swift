@@ -36,6 +36,18 @@ package final class Intakes: Sendable {
     }
   }
 
+  /// As `charge`, of what is read in any case: where so much is owed already nothing is added to it.
+  /// - Returns: how long it takes until nothing is owed.
+  func charge(
+    _ bytes: Int, room: String, identity: String, owingAtMost most: Duration, now: Instant
+  ) -> Duration {
+    table.withLock { table in
+      table.use(Payer(room: ExactName(room), identity: ExactName(identity)), now: now) {
+        $0.charge(bytes, owingAtMost: most, now: now)
+      }
+    }
+  }
+
   /// As `charge`, of what is refused where there isn't enough; then nothing is charged.
   /// - Returns: zero, or how long it takes until there is enough.
   func take(_ bytes: Int, room: String, identity: String, now: Instant) -> Duration {

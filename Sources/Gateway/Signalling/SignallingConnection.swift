@@ -116,7 +116,7 @@ package actor SignallingConnection<Socket: TextSocket> {
     let request = JoinRequest(
       room: terms.room, identity: identity, name: token.name, metadata: token.metadata,
       attributes: token.attributes, grants: token.grants, tokenIssued: token.effectiveIssue,
-      device: token.call?.device, remote: socket.remote)
+      device: token.deviceName, remote: socket.remote)
     isEntering = true
     defer { isEntering = false }
     // The first message is charged like any other, once the identity that pays for it is known.

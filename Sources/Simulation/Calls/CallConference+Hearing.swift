@@ -80,7 +80,8 @@ extension CallConference {
       let (before, limit) = (phone.heard, toTheEnd ? 100 : 20)
       let errand = CallErrand(.callPageRead, .get, "/v1/calls/events")
       errand.query = "after=\(before)&limit=\(limit)&device=\(phone.id)"
-      (errand.price.items, errand.price.isPaidBehind, errand.device) = (limit, true, phone.id)
+      // What is read is paid apart from what is asked.
+      errand.device = phone.id
       var isDone = false
       errand.effect = { [self] reply in
         guard let page = HeardCallEvents.read(reply.body) else {

@@ -2,7 +2,7 @@
 struct CallPrice {
   /// Of each request, beside its body.
   static let request = 4_096
-  /// For each person that is named to be rung, and for each event or call that a list may have.
+  /// For each person that is named to be rung, and for each call that a list may have.
   static let item = 1_024
   /// For each device, block, person or delivery, and each call that is looked at for a page of those with another person.
   static let shortItem = 128

@@ -13,13 +13,14 @@ import Testing
 struct CallChargeTests {
   private final class Sum: Sendable {
     let units = Mutex(0)
-    /// What streams have read.
+    /// What was charged for events that were read.
     let read = Mutex<[Int]>([])
+    var readings: Int { read.withLock { $0.reduce(0, +) } }
   }
 
   /// - Parameters:
   ///   - most: what people can pay before something is done.
-  ///   - mostRead: what their streams read without a wait of a thousand seconds.
+  ///   - mostRead: what they can read of events before something is owed: a thousand seconds.
   private func door(
     _ calls: CallHouse, _ sum: Sum, most: Int = .max, mostRead: Int = .max
   ) -> CallDoor {
@@ -37,12 +38,20 @@ struct CallChargeTests {
         }
       },
       owe: { units, _ in sum.units.withLock { $0 += units } },
-      chargeReader: { units, _ in
-        sum.read.withLock { read in
-          read.append(units)
-          return read.reduce(0, +) > mostRead ? .seconds(1_000) : .zero
-        }
-      },
+      readings: ReadingBudgets(
+        charge: { units, _, _ in
+          sum.read.withLock { read in
+            read.append(units)
+            return ReadingDebt(ofDevice: read.reduce(0, +) > mostRead ? .seconds(1_000) : .zero)
+          }
+        },
+        take: { units, _, _ in
+          sum.read.withLock { read in
+            guard read.reduce(0, +) + units <= mostRead else { return .seconds(1) }
+            read.append(units)
+            return .zero
+          }
+        }),
       publicURL: nil, authorizer: nil, isDirectoryOpen: true, wallMilliseconds: { calls.desk.now.wall })
   }
 
@@ -55,14 +64,15 @@ struct CallChargeTests {
     return request
   }
 
-  /// What somebody is answered, and what that has cost.
+  /// What somebody is answered, and what that has cost: what is asked, and what is read of events.
   private func read(
-    _ path: String, by person: String, _ calls: CallHouse, most: Int = .max
-  ) async throws -> (answer: HTTPResponse, units: Int) {
+    _ path: String, by person: String, _ calls: CallHouse, most: Int = .max, mostRead: Int = .max
+  ) async throws -> (answer: HTTPResponse, units: Int, readings: Int) {
     let sum = Sum()
     let request = request(path, by: CallHouse.token(person))
-    let answer = try #require(await door(calls, sum, most: most).response(to: request))
-    return (answer, sum.units.withLock { $0 })
+    let door = door(calls, sum, most: most, mostRead: mostRead)
+    let answer = try #require(await door.response(to: request))
+    return (answer, sum.units.withLock { $0 }, sum.readings)
   }
 
   @Test(arguments: StoreKind.allCases)
@@ -81,19 +91,34 @@ struct CallChargeTests {
     for _ in 0..<3 { #expect(await send() == 201) }
     let path = "/v1/calls/events?after=0&limit=9"
     // What is refused has cost the request, and nothing was read.
-    let broke = try await read(path, by: "bob", calls, most: 10_000)
-    #expect(broke.answer.status == 429 && broke.units == CallDoor.price)
+    let broke = try await read(path, by: "bob", calls, mostRead: 9_000)
+    #expect(broke.answer.status == 429 && broke.units == CallDoor.price && broke.readings == 0)
     // They wait for bob still.
     #expect(await send() == 429)
-    // What turns out to be more than can be paid is done by then: it is given, and owed.
-    let poor = try await read(path, by: "bob", calls, most: 20_000)
+    // What turns out to be more than can be paid is done by then: it is given, and owed. The request costs as ever, and no more.
+    let poor = try await read(path, by: "bob", calls, mostRead: 10_000)
     #expect(poor.answer.status == 200 && poor.answer.body.count > 240_000)
-    #expect(poor.units == CallDoor.price + poor.answer.body.count)
+    #expect(poor.readings == poor.answer.body.count && poor.units == CallDoor.price)
     #expect(await send() == 201)
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a stream costs what it reads, as pages do, and waits where that is more than the person can pay`(
+  func `a page of events has no one owe more than comes in a second`(kind: StoreKind) async throws {
+    let calls = try await CallHouse(on: kind)
+    let (id, _) = await calls.start("ada", "bob")
+    let payload = String(repeating: "A", count: 80_000)
+    for _ in 0..<9 {
+      let body = #"{"id":"\#(UUID().uuidString)","to":"bob","kind":"offer","payload":"\#(payload)"}"#
+      #expect(await calls.ask(.post, "/v1/calls/\(id)/signals", body, by: "ada").status == 201)
+    }
+    let page = try await read("/v1/calls/events?after=0&limit=20", by: "bob", calls)
+    #expect(page.answer.status == 200 && page.answer.body.count > 700_000)
+    #expect(page.readings == 20 * CallDoor.pricePerItem + CallDoor.mostBehindPage)
+    #expect(Double(CallDoor.mostBehindPage) <= IntakeBudget.rate)
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a stream costs what it reads, as pages do, and waits for a second where that is more than can be paid`(
     kind: StoreKind
   ) async throws {
     let calls = try await CallHouse(on: kind)
@@ -109,7 +134,9 @@ struct CallChargeTests {
     let asked = request("/v1/calls/events?after=0&device=phone", by: CallHouse.token("bob"), stream: true)
     let opened = try #require(await door.response(to: asked))
     let listener = try #require(EventListener(opened))
-    var heard: [EventListener.Event] = []
+    // Its clock goes on with each look: it looks again once they are read.
+    var heard = listener.events()
+    try await eventually("they are read") { sum.read.withLock { $0.count } == 2 }
     try await eventually("the signals") {
       heard += listener.events()
       return heard.count == 4
@@ -118,20 +145,22 @@ struct CallChargeTests {
     #expect(read.reduce(0, +) >= heard.reduce(0) { $0 + $1.data.utf8.count })
     // A request costs as ever, and nothing of what the stream has read.
     #expect(sum.units.withLock { $0 } == CallDoor.price)
+    // It looks at the fourth in a second: had it asked already, it would wait for its next comment.
     await send()
-    for _ in 0..<10 {
+    var waits = Duration.seconds(60)
+    try await eventually("it knows of the fourth") {
       #expect(listener.events().isEmpty)
-      try await Task.sleep(for: .milliseconds(20))
+      waits = listener.untilWoken
+      return waits <= ReadingPace.patience
     }
-    #expect(sum.read.withLock { $0 } == read)
-    listener.advance(by: .seconds(1_000))
-    try await eventually("the fourth") { listener.events().contains { $0.type == "call.signal" } }
-    // Another of the same person waits from the start.
+    #expect(waits > .zero && sum.read.withLock { $0 } == read)
+    // Another of the same device waits from the start, which isn't for ever either.
     let second = try #require(await door.response(to: asked))
     let other = try #require(EventListener(second))
-    for _ in 0..<10 {
-      #expect(other.events().isEmpty)
-      try await Task.sleep(for: .milliseconds(20))
+    #expect(other.events().isEmpty && other.untilWoken == ReadingPace.patience)
+    for each in [listener, other] {
+      each.advance(by: ReadingPace.patience)
+      try await eventually("the fourth") { each.events().contains { $0.type == "call.signal" } }
     }
   }
 

@@ -15,23 +15,58 @@ struct CallFeedsTests {
     let heard = Mutex<[PersonID]>([])
     feeds.onReaders { person in heard.withLock { $0.append(person) } }
     let feed = feeds.feed(of: Self.ada)
-    feed.begin(Self.phone)
-    feed.begin(Self.phone)
-    #expect(heard.withLock { $0 } == [Self.ada], "a second reader of the same device is no change")
-    feed.end(Self.phone)
-    #expect(heard.withLock { $0.count } == 1)
-    feed.end(Self.phone)
-    feed.end(nil)
-    #expect(heard.withLock { $0.count } == 3)
+    let places = [feed.begin(Self.phone), feed.begin(Self.phone), feed.begin(nil)]
+    #expect(heard.withLock { $0 } == [Self.ada, Self.ada], "a second reader of the same device is no change")
+    feed.end(places[0])
+    #expect(heard.withLock { $0.count } == 2)
+    feed.end(places[1])
+    feed.end(places[2])
+    #expect(heard.withLock { $0.count } == 4)
+    // Each ends once.
+    feed.end(places[1])
+    #expect(heard.withLock { $0.count } == 4 && feed.devices == EventReaders())
   }
 
-  @Test func `of one person no more begin to read than may, whichever devices they are`() {
+  @Test func `of a device no more read than may: its oldest ends for another, and no other device's`() {
     let feed = CallFeeds().feed(of: Self.ada)
-    #expect(feed.begin(Self.phone, most: 3) && feed.begin(Self.phone, most: 3) && feed.begin(nil, most: 3))
-    #expect(!feed.begin(nil, most: 3) && !feed.begin(DeviceID("tablet"), most: 3))
-    #expect(feed.devices == EventReaders([Self.phone], isAnyUnnamed: true))
-    feed.end(Self.phone)
-    #expect(feed.begin(DeviceID("tablet"), most: 3) && !feed.begin(Self.phone, most: 3))
+    let tablet = feed.begin(DeviceID("tablet"))
+    let phones = (0..<6).map { _ in feed.begin(Self.phone) }
+    #expect(phones.map(feed.has) == [false, false, true, true, true, true] && feed.has(tablet))
+    // Those that don't say which they are may be as many as the person's.
+    let unnamed = (0..<27).map { _ in feed.begin(nil) }
+    #expect(unnamed.allSatisfy(feed.has) && unnamed.count == 27 && phones.count(where: feed.has) == 4)
+    feed.end(phones[2])
+    #expect(feed.has(feed.begin(Self.phone)) && phones.map(feed.has).suffix(3) == [true, true, true])
+  }
+
+  @Test func `of a person no more read than may: the device that begins or the one that has most loses its oldest`() {
+    let feed = CallFeeds().feed(of: Self.ada)
+    let bounds = CallFeed.Bounds(ofPerson: 5, ofDevice: 3)
+    let tablet = feed.begin(DeviceID("tablet"), within: bounds)
+    let phones = (0..<3).map { _ in feed.begin(Self.phone, within: bounds) }
+    let unnamed = feed.begin(nil, within: bounds)
+    // It has one of its own, which was maybe lost.
+    let again = feed.begin(DeviceID("tablet"), within: bounds)
+    #expect(!feed.has(tablet) && feed.has(again) && phones.allSatisfy(feed.has) && feed.has(unnamed))
+    // It has none: what has been there for the longest isn't what can be spared.
+    let desk = feed.begin(DeviceID("desk"), within: bounds)
+    #expect(phones.map(feed.has) == [false, true, true])
+    #expect(feed.has(desk) && feed.has(again) && feed.has(unnamed))
+    let other = feed.begin(nil, within: bounds)
+    #expect(!feed.has(unnamed) && feed.has(other) && phones.map(feed.has) == [false, true, true])
+  }
+
+  @Test func `a device whose last reader ends for another's reads no more, and who listens hears so once`() {
+    let feeds = CallFeeds()
+    let count = Mutex(0)
+    let feed = feeds.feed(of: Self.ada)
+    let bounds = CallFeed.Bounds(ofPerson: 1, ofDevice: 1)
+    let phone = feed.begin(Self.phone, within: bounds)
+    feeds.onReaders { _ in count.withLock { $0 += 1 } }
+    feed.begin(DeviceID("tablet"), within: bounds)
+    #expect(feed.devices == EventReaders([DeviceID("tablet")]) && count.withLock { $0 } == 1)
+    feed.end(phone)
+    #expect(feed.devices == EventReaders([DeviceID("tablet")]) && count.withLock { $0 } == 1)
   }
 
   /// What each of them leaves behind would be gone through by the next: the stack of a thread has no room for so many.
@@ -40,10 +75,7 @@ struct CallFeedsTests {
     let count = Mutex(0)
     feeds.onReaders { _ in count.withLock { $0 += 1 } }
     let feed = feeds.feed(of: Self.ada)
-    for _ in 0..<300_000 {
-      feed.begin(Self.phone)
-      feed.end(Self.phone)
-    }
+    for _ in 0..<300_000 { feed.end(feed.begin(Self.phone)) }
     #expect(count.withLock { $0 } == 600_000)
   }
 

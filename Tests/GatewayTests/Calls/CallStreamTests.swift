@@ -138,22 +138,6 @@ struct CallStreamTests {
     #expect(await calls.house.listen("/v1/calls/events", token: token).status == 401)
   }
 
-  @Test(arguments: StoreKind.allCases)
-  func `a person has so many streams at once, and one more where one has gone`(kind: StoreKind) async throws {
-    let calls = try await CallHouse(on: kind)
-    var streams: [EventListener] = []
-    for _ in 0..<CallDoor.mostStreams { streams.append(try await listener(calls)) }
-    let refused = await calls.house.listen("/v1/calls/events", token: CallHouse.token("bob"))
-    #expect(refused.status == 429 && refused.stream == nil && refused.headers["retry-after"] == "5")
-    #expect(String(decoding: refused.body, as: UTF8.self).contains("urn:roost:problem:too-many"))
-    // Pages are read as ever, and others have streams of their own.
-    #expect(await calls.ask(.get, "/v1/calls/events?after=0", by: "bob").status == 200)
-    _ = try await listener(calls, token: CallHouse.token("eve"))
-    streams.removeLast()
-    streams.append(try await listener(calls))
-    #expect(await calls.house.listen("/v1/calls/events", token: CallHouse.token("bob")).status == 429)
-  }
-
   // MARK: - What is in it
 
   @Test(arguments: StoreKind.allCases)

@@ -32,8 +32,9 @@ struct CallTokenTests {
       verify: { text throws(AccessTokenRefusal) in
         try AccessToken(verifying: text, keys: Self.keys, now: House.now)
       },
-      charge: { _, _ in .zero }, owe: { _, _ in }, chargeReader: { _, _ in .zero }, publicURL: nil,
-      authorizer: nil, isDirectoryOpen: true, wallMilliseconds: { calls.desk.now.wall })
+      charge: { _, _ in .zero }, owe: { _, _ in },
+      readings: ReadingBudgets(charge: { _, _, _ in ReadingDebt() }, take: { _, _, _ in .zero }),
+      publicURL: nil, authorizer: nil, isDirectoryOpen: true, wallMilliseconds: { calls.desk.now.wall })
     let request = HTTPRequest(
       method: .post, path: path,
       headers: [

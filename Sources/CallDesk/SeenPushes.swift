@@ -1,0 +1,152 @@
+internal import Calls
+internal import Crypto
+internal import Synchronization
+
+/// What became of rings' pushes lately, and how long that took, for each service that carries them. What is kept from a person who has
+/// blocked the other looks as if the same had become of it: neither while a service works nor while it fails is there a difference to what
+/// is pushed.
+///
+/// Bounded: rings of which no outcome comes are forgotten together, and of what was seen the last stay.
+final class SeenPushes: Sendable {
+  enum End: Hashable, Sendable {
+    /// The service has taken it.
+    case taken
+    /// It has refused it, or could not be reached for as long as it was tried.
+    case failed
+    /// Nothing has become of it by the end of its ring.
+    case unsettled
+  }
+
+  struct Outcome: Hashable, Sendable {
+    var end: End
+    /// Milliseconds from the ring's beginning, of what was settled.
+    var delay: Int64
+  }
+
+  /// Apple's two are one here: of what became of a push it isn't kept by which of them it went.
+  private enum Service: Hashable {
+    case apple
+    case webhook
+
+    init(_ platform: Device.Platform) { self = platform == .webhook ? .webhook : .apple }
+  }
+
+  /// Of one service, or of one end.
+  private struct Delays {
+    var all: [Int64] = []
+    /// Where the next one is put, once there are as many as are remembered.
+    var place = 0
+
+    mutating func note(_ delay: Int64) {
+      guard all.count >= SeenPushes.mostDelays else { return all.append(delay) }
+      all[place] = delay
+      place = (place + 1) % SeenPushes.mostDelays
+    }
+  }
+
+  private struct Seen {
+    /// Of the people of whom something was seen last, each once: the devices of one person say no more of the service than another's.
+    var lately: [(person: PersonID, end: End)] = []
+    var delays: [End: Delays] = [:]
+
+    mutating func note(_ outcome: Outcome, of person: PersonID) {
+      lately.removeAll { $0.person == person }
+      lately.append((person, outcome.end))
+      if lately.count > SeenPushes.mostPeople { lately.removeFirst() }
+      delays[outcome.end, default: Delays()].note(outcome.delay)
+    }
+  }
+
+  private struct State {
+    /// When rings began, in milliseconds since 1970.
+    var begun: [CallUUID: Int64] = [:]
+    var services: [Service: Seen] = [:]
+    /// What is said of rings that go on, if they go on for as long as they may.
+    var kept: [CallUUID: [CallDelivery]] = [:]
+  }
+
+  private static let mostRings = 4_096
+  private static let mostDelays = 64
+  /// Few, so that it is soon seen that a service fails, or works again.
+  private static let mostPeople = 8
+  /// As long as a ring may be.
+  private static let longest: Int64 = 30_000
+  /// A ring that is over sooner says nothing of the service.
+  private static let shortest: Int64 = 2_000
+  /// Before any was seen.
+  private static let usual: ClosedRange<Int64> = 80...900
+
+  private let state = Mutex(State())
+
+  func begin(_ ring: CallUUID, at moment: Int64) {
+    state.withLock { state in
+      if state.begun.count >= Self.mostRings { state.begun = [:] }
+      state.begun[ring] = moment
+    }
+  }
+
+  /// What has become of a push is known from now on.
+  func note(_ delivery: CallDelivery, at moment: Int64) {
+    guard delivery.kind == .ring, let platform = Device.Platform(rawValue: delivery.platform) else { return }
+    state.withLock { state in
+      guard let begun = state.begun[delivery.ring] else { return }
+      let delay = min(max(moment - begun, 0), Self.longest)
+      guard let end = Self.end(of: delivery, after: delay) else { return }
+      state.services[Service(platform), default: Seen()]
+        .note(Outcome(end: end, delay: delay), of: delivery.person)
+    }
+  }
+
+  /// - Returns: nil: it says something of the device alone, or of the ring.
+  private static func end(of delivery: CallDelivery, after delay: Int64) -> End? {
+    switch delivery.state {
+    case "delivered": .taken
+    case "failed": CallDelivery.reasonsOfDevice.contains(delivery.reason) ? nil : .failed
+    case "expired" where delivery.reason == CallDelivery.ringOver: delay < shortest ? nil : .unsettled
+    case "expired": .failed
+    default: nil
+    }
+  }
+
+  /// What became of others: for the same ring of the same device the same of it.
+  func draw(_ ring: CallUUID, _ device: Device) -> Outcome {
+    let digest = SHA256.digest(Array("\(ring.text) \(device.id.text)".utf8))
+    let (first, second) = (Self.number(digest.prefix(8)), Self.number(digest.dropFirst(8).prefix(8)))
+    let seen = state.withLock { $0.services[Service(device.platform)] }
+    guard let seen, !seen.lately.isEmpty else {
+      let span = UInt64(Self.usual.upperBound - Self.usual.lowerBound + 1)
+      return Outcome(end: .taken, delay: Self.usual.lowerBound + Int64(first % span))
+    }
+    let end = seen.lately[Int(second % UInt64(seen.lately.count))].end
+    let delays = seen.delays[end]?.all ?? []
+    return Outcome(end: end, delay: delays.isEmpty ? 0 : delays[Int(first % UInt64(delays.count))])
+  }
+
+  private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+    bytes.reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  // MARK: - Rings that are kept from people
+
+  /// Remembers what is said of a ring that goes on, for its end.
+  func keep(_ deliveries: [CallDelivery], of ring: CallUUID) {
+    guard !deliveries.isEmpty else { return }
+    state.withLock { state in
+      if state.kept.count >= Self.mostRings { state.kept = [:] }
+      state.kept[ring] = deliveries
+    }
+  }
+
+  /// A ring is over.
+  /// - Returns: what was said of it.
+  func release(_ ring: CallUUID) -> [CallDelivery] {
+    state.withLock { $0.kept.removeValue(forKey: ring) ?? [] }
+  }
+}
+
+extension CallDelivery {
+  /// Why it was given up before the service had taken it: its ring was over.
+  public static let ringOver = "ringOver"
+  /// The device isn't its person's any more; its platform, the name, or its key are such that nothing can be pushed to it.
+  public static let reasonsOfDevice: Set<String> = ["deviceGone", "notConfigured", "payloadTooLarge"]
+}
