@@ -170,7 +170,7 @@ let package = Package(
       ],
       path: "Bench/roost-bench", swiftSettings: strict),
 
-    // Runs a script of this repository.
+    // Runs a script of this repository, and reads captures.
     .target(name: "TestScripts", path: "Tests/TestScripts", swiftSettings: strict),
     // Databases of the tests' own.
     .target(

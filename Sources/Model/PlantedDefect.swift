@@ -247,7 +247,6 @@
     case loopbackPrefix = "loopback-prefix"
     /// A stream may be silent for as long as it likes.
     case silentStream = "silent-stream"
-
     // MARK: - Storage
     /// A write is answered before its transaction is on the disk.
     case answeredBeforeSync = "answered-before-sync"
@@ -350,7 +349,6 @@
     case noCodecUnsaid = "no-codec-unsaid"
     /// The media plane doesn't hear that a section's next track has no traits.
     case traitsSurvive = "traits-survive"
-
     /// Those who read what happens aren't called when somebody is removed.
     case removalUnnoticed = "removal-unnoticed"
     // MARK: - Configuration
@@ -448,7 +446,6 @@
     case noPatience = "no-patience"
     /// A second SIGTERM is waited out like the first.
     case secondSignal = "second-signal"
-
     // MARK: - The simulation's to find
     /// What a path carries is not what is shared out: everything that is wanted is sent.
     case targetIgnored = "target-ignored"
@@ -478,7 +475,6 @@
     case staleRollover = "stale-rollover"
     /// A session ends without a word on its socket.
     case lostClosed = "lost-closed"
-
     /// An encoding that all have turned off is sent on.
     case offIsWatched = "off-is-watched"
     /// A slot goes on to another encoding in the middle of things.
@@ -521,6 +517,12 @@
     case raisedUncapped = "raised-uncapped"
     /// What other workers' listeners lose is not heard of.
     case farLossUnheard = "far-loss-unheard"
+    /// An encoding is sent for a viewer at another worker that looks at it for a moment.
+    case momentWatched = "moment-watched"
+    /// Viewers at other workers leave an encoding that has stopped at their next look.
+    case stopHeardLate = "stop-heard-late"
+    /// An encoding is sent for a slot that has yet to begin and goes on to another.
+    case passingWatched = "passing-watched"
     /// What other workers' listeners lose is said where one listens beside the publisher alone.
     case farLossAlone = "far-loss-alone"
     /// A structure that comes again counts as a key frame.
@@ -576,7 +578,6 @@
     case aboveAllIsLowest = "above-all-is-lowest"
     /// What waits before a rate that was raised counts as at the old one.
     case linkStaysBusy = "link-stays-busy"
-
     // MARK: - Explanations
     /// A track that is muted is explained as one of which nothing comes.
     case explainsMuteAsSilence = "explains-mute-as-silence"
@@ -588,9 +589,10 @@
     case explainsHidden = "explains-hidden"
     /// Each question of a participant about itself goes to all workers.
     case explainsEverywhere = "explains-everywhere"
+    /// The share that a subscriber lost is explained as its report writes it, in 256ths.
+    case explainsLossAsWritten = "explains-loss-as-written"
     /// A key frame that a subscriber waits for and that is requested once more is requested for the server.
     case repeatedForServer = "repeated-for-server"
-
     // MARK: - Rates and layers
     /// Where the encodings that are watched stop, none that is off stands in.
     case stopUncalled = "stop-uncalled"
@@ -608,6 +610,10 @@
     case keyFramesOfSilent = "key-frames-of-silent"
     /// A size that a client said is no layer's.
     case saidSizeUnused = "said-size-unused"
+    /// What a packet announces of the stream that it names is believed of each stream of its track.
+    case announcedOfNamed = "announced-of-named"
+    /// Of the sizes that a dependency descriptor says all layers get the lowest.
+    case lowestSizeForAll = "lowest-size-for-all"
     /// What a client says of sizes behind its offer goes no further than its room.
     case resizeUnheard = "resize-unheard"
     /// Who says how many pictures a second it shows gets all that there are.
@@ -648,7 +654,6 @@
     case announcedForEver = "announced-for-ever"
     /// A frame that no other refers to takes those above it along.
     case shedsFramesAbove = "sheds-frames-above"
-
     // MARK: - Flight recorders
     /// All rings of a worker together take as much as they like.
     case flightUnbounded = "flight-unbounded"
@@ -662,7 +667,6 @@
     case oldestFlightGoes = "oldest-flight-goes"
     /// Of a session that is lost without a word no record is kept, since its media is closed before it ends by itself.
     case lostUnrecorded = "lost-unrecorded"
-
     // MARK: - Recordings
     /// What ends with a full segment has no end in Ogg.
     case segmentsUnended = "segments-unended"
@@ -696,7 +700,6 @@
     case unwrittenForgone = "unwritten-forgone"
     /// A room that is over begins recordings.
     case recordsFinished = "records-finished"
-
     // MARK: - Calls
     /// One whom an administrator has taken out of a call may come back.
     case removedReturns = "removed-returns"

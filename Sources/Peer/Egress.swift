@@ -45,7 +45,12 @@ struct Egress: ~Copyable {
 
   /// The next packet of a probe is due, whatever it is.
   @inline(__always)
-  func isProbeDue(_ now: Instant) -> Bool { probe.map { $0.deadline <= now } ?? false }
+  func isProbeDue(_ now: Instant) -> Bool {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.paddingFirst) { return false }
+    #endif
+    return probe.map { $0.deadline <= now } ?? false
+  }
 
   /// Takes how much may leave.
   /// - Parameter target: bits per second; nil: nothing is withheld.

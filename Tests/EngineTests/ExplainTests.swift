@@ -1,5 +1,6 @@
 import Congestion
 import Model
+import Negotiation
 import Peer
 import Simulation
 import SyntheticPeers
@@ -32,6 +33,44 @@ struct ExplainTests {
     #expect(subscriber.wanted >= sent.rate && slot.loss == 0)
     let publisher = try #require(found.peers.first { $0.peer == room.keys[0] })
     #expect(publisher.slots.isEmpty)
+  }
+
+  /// The cable takes a millisecond each way, and loses each twentieth packet to the subscriber.
+  @Test(arguments: [true, false])
+  func `what arrives, what is lost and the round trip are known by a subscriber's reports`(
+    tellsArrivals: Bool
+  ) throws {
+    let room = try SimulationRoom(policy: NegotiationPolicy(usesTransportFeedback: true))
+    try room.join(at: room.address(onWorker: 0, host: 1), publishes: true)
+    let viewer = room.address(onWorker: 0, host: 2)
+    try room.join(at: viewer, publishes: false) { $0.dialect.tellsArrivals = tellsArrivals }
+    var random = RandomSource.seeded(state: 11)
+    room.passes = { datagram in
+      guard datagram.isMedia, !datagram.toServer, datagram.path.local == viewer else { return true }
+      return random.next() % 20 != 0
+    }
+    room.run(for: .seconds(5))
+    let sound = TrackKey(peer: room.keys[0], index: 0)
+    var lost: [Double] = []
+    for _ in 0..<6 {
+      room.run(for: .seconds(1))
+      let found = explain(room, MediaQuestion(peers: [room.keys[1]], tracks: [])).peers
+      let path = try #require(found.first)
+      let slot = try #require(path.slots.first { $0.track == sound })
+      lost.append(slot.loss)
+      let trip = try #require(slot.roundTrip)
+      for known in [trip, path.roundTrip] {
+        #expect(known >= .milliseconds(1) && known < .milliseconds(20), "\(known)")
+      }
+      // The rest is known of those alone who tell when each packet arrived.
+      #expect((path.acknowledged != nil) == tellsArrivals)
+      guard let arrives = path.acknowledged else { continue }
+      let sent = path.slots.compactMap(\.bitrate).reduce(0, +)
+      #expect(arrives > 0.5 * sent && arrives < 3 * sent, "\(arrives) of \(sent)")
+      #expect((0.002...0.2).contains(path.loss), "\(path.loss)")
+    }
+    // Of sound nothing is sent again.
+    #expect((0.02...0.12).contains(lost.reduce(0, +) / 6), "\(lost)")
   }
 
   @Test func `the last key frame of a track is known to every worker that has it`() throws {

@@ -3,6 +3,7 @@ import Logging
 import Model
 import Peer
 import Synchronization
+import TestScripts
 import Testing
 
 @testable import Engine

@@ -4,6 +4,7 @@ import Peer
 import Simulation
 import Synchronization
 import SyntheticPeers
+import TestScripts
 import Testing
 
 @testable import Engine

@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import Model
 import Simulation
+import TestScripts
 import Testing
 
 @testable import Engine

@@ -9,7 +9,7 @@ import Testing
 @testable import Transport
 
 /// A publisher of some pictures and one that shows them in a slot, at one worker, behind their handshakes: how often the publisher is
-/// asked for key frames. Time passes in steps, and each picture has a frame every 50 ms.
+/// asked for key frames. Time passes in steps, and each picture has a frame every 50 ms, sound a packet every 20 ms.
 final class KeyFrameStage {
   /// One picture of the publisher's.
   struct Track {
@@ -28,11 +28,22 @@ final class KeyFrameStage {
     var asked = 0
   }
 
+  /// The publisher's sound, in the viewer's second slot.
+  struct Sound {
+    let feed: Int
+    var next: Instant
+    /// Packets that came, and at most so many of them hadn't left by the end of the step in which they did.
+    var sent: UInt64 = 0
+    var mostBehind: UInt64 = 0
+  }
+
   private let workers: WorkerCoreTests.Workers
   private let publisher: Int
   private let viewer: Int
   private(set) var now = Instant(nanoseconds: 1_000_000_000)
   var tracks: [Track] = []
+  /// Nil where there is none.
+  private(set) var sound: Sound?
   /// Bits per second that the path to the viewer carries, by its own word; nil: it says nothing.
   var target: Double?
   private var nextFrame = Instant(nanoseconds: 1_000_000_000)
@@ -41,10 +52,11 @@ final class KeyFrameStage {
   private static let keys = SRTPKeys(
     profile: .aeadAES128GCM, masterKey: Array(1...16), masterSalt: Array(1...12))
 
-  init(tracks count: Int) throws {
+  /// - Parameter count: of pictures.
+  init(tracks count: Int, hasSound: Bool = false) throws {
     let workers = try WorkerCoreTests.Workers(1)
-    let from = workers.add(receive: Array(repeating: .video, count: count))
-    let to = workers.add(send: [.video])
+    let from = workers.add(receive: Array(repeating: .video, count: count) + (hasSound ? [.audio] : []))
+    let to = workers.add(send: hasSound ? [.video, .audio] : [.video])
     let core = workers.cores
     let (source, place) = (core.pointee.peers.find(from), core.pointee.peers.find(to))
     publisher = try #require(source)
@@ -64,6 +76,12 @@ final class KeyFrameStage {
       let key = TrackKey(peer: from, index: UInt16(index))
       let feed = core.pointee.feeds.find(key)
       tracks.append(Track(key: key, feed: try #require(feed)))
+    }
+    if hasSound {
+      let key = TrackKey(peer: from, index: UInt16(count))
+      let feed = core.pointee.feeds.find(key)
+      sound = Sound(feed: try #require(feed), next: now)
+      core.pointee.assign(viewer, slot: 1, to: key, now: now)
     }
     _ = core.pointee.context.takeEffects()
   }
@@ -106,7 +124,11 @@ final class KeyFrameStage {
   var waiting: Int { subscriber.pointee.waitingPackets }
   var left: UInt64 { subscriber.pointee.counters(ofSlot: 0).packets }
   var dropped: UInt64 { core.pointee.context.counters[SessionDrop.tooLateToLeave] }
+  var soundLeft: UInt64 { subscriber.pointee.counters(ofSlot: 1).packets }
   var shownLayer: UInt8 { subscriber.pointee.shownLayers(ofSlot: 0).spatial }
+
+  /// What was said to the room since the last call: whether the slot of the picture is starved.
+  func said() -> Bool? { workers.bridge.drainEvents().compactMap { $0.slots[0]?.isStarved }.last }
 
   /// Why the slot gets no more.
   func reason() -> Allocation.Reason? {
@@ -126,12 +148,16 @@ final class KeyFrameStage {
         for index in tracks.indices { frame(index) }
         core.pointee.serve(now: now)
       }
+      if let due = sound?.next, now >= due { speak() }
       if now >= nextLook {
         nextLook = now + .milliseconds(100)
         look()
       }
       core.pointee.depart(viewer, now: now)
       core.pointee.finishTurn(now: now) { $0.removeAll() }
+      if let sound, sound.sent > soundLeft {
+        self.sound?.mostBehind = max(sound.mostBehind, sound.sent - soundLeft)
+      }
     }
   }
 
@@ -142,6 +168,21 @@ final class KeyFrameStage {
     }
     core.pointee.sampleEncodings(now: now)
     core.pointee.allocate(now: now)
+    if sound != nil { core.pointee.sampleSlots(now: now) }
+  }
+
+  /// The next packet of sound: 48 kbit/s with UDP and IP.
+  private func speak() {
+    guard let feed = sound?.feed, let number = sound?.sent else { return }
+    var info = PacketInfo()
+    info.arrival = now
+    info.extendedSequence = Int64(1_000 + number)
+    info.timestamp = UInt32(960 * number)
+    (info.payloadOffset, info.payloadSize) = (12, 80)
+    sound?.sent += 1
+    sound?.next = now + .milliseconds(20)
+    let packet = [UInt8](repeating: 0x80, count: 92)
+    packet.withUnsafeBytes { core.pointee.deliverHere($0, info, feed: feed, now: now) }
   }
 
   /// The next picture of a track, a key frame if its publisher was asked for one.

@@ -16,6 +16,8 @@ struct WatchedTests {
     var isSent = true
     /// Slots that show nothing because their subscribers want nothing, by worker and place.
     var off: Set<[Int]> = []
+    /// Slots that have yet to begin, likewise.
+    var waiting: Set<[Int]> = []
     /// Encodings of which the publisher has heard that they are watched.
     private(set) var watched: UInt8 = 0b11
     private var sequence: Int64 = 0
@@ -36,6 +38,11 @@ struct WatchedTests {
 
     func show(_ encoding: UInt8, at place: Int) {
       home.subscribe(.here(.slot(place: place, slot: 0)), to: home.find(track(encoding))!)
+    }
+
+    /// A slot goes on to another encoding once that comes.
+    func goOn(to encoding: UInt8, at place: Int) {
+      home.subscribe(.here(.slot(place: place, slot: 0)), to: home.find(track(encoding))!, isNext: true)
     }
 
     /// A slot at worker 1 shows an encoding, which is relayed to there.
@@ -66,6 +73,8 @@ struct WatchedTests {
     }
 
     func run(_ tenths: Int) {
+      let (off, waiting) = (off, waiting)
+      let isOff = { (slot: [Int], goesOn: Bool) in off.contains(slot) || goesOn && waiting.contains(slot) }
       for _ in 0..<tenths {
         now = now + .milliseconds(100)
         sequence += 1
@@ -73,7 +82,7 @@ struct WatchedTests {
         for changed in home.sampleGroups(now: now, description: { _, _ in EncodingDescription() }) {
           home.sendLayers(changed, home.groups.layers(of: changed)!)
         }
-        for (_, encodings) in home.watchGroups(now: now, isOff: { place, _ in off.contains([0, place]) }) {
+        for (_, encodings) in home.watchGroups(now: now, isOff: { isOff([0, $0], $2) }) {
           watched = encodings & 0b11
         }
         home.forgetPictures(now: now)
@@ -84,7 +93,7 @@ struct WatchedTests {
           default: break
           }
         }
-        away.sayWatched(now: now, isOff: { place, _ in off.contains([1, place]) })
+        away.sayWatched(now: now, isOff: { isOff([1, $0], $2) })
         for case .track(.watched(let track)) in exchange.mailboxes[0].take() {
           home.pointer(home.find(track)!).pointee.watchedElsewhere = now
         }
@@ -123,7 +132,7 @@ struct WatchedTests {
     owner.run(24)
     #expect(owner.watched == 0, "five seconds, and two for which the last word is believed")
     owner.off = []
-    owner.run(3)
+    owner.run(4)
     #expect(owner.watched == 0b01)
     owner.run(200)
     #expect(owner.watched == 0b01)
@@ -151,5 +160,41 @@ struct WatchedTests {
     owner.isSent = false
     owner.run(100)
     #expect(owner.watched & 0b01 == 0b01 && owner.begins(with: 0))
+  }
+
+  @Test func `an encoding that is off isn't sent for a slot that begins with another`() {
+    let owner = Owner()
+    owner.show(0, at: 1)
+    owner.run(20)
+    owner.off = [[0, 1]]
+    owner.run(90)
+    #expect(owner.watched == 0)
+    (owner.off, owner.waiting) = ([], [[0, 1]])
+    owner.goOn(to: 1, at: 1)
+    owner.run(3)
+    #expect(owner.watched == 0b10)
+    // It shows the one that it stands at until the other is there.
+    owner.waiting = []
+    owner.run(3)
+    #expect(owner.watched == 0b11)
+  }
+
+  @Test func `one at another worker who looks at an encoding for a moment has nothing sent`() {
+    let owner = Owner()
+    owner.showAway(0, at: 1)
+    owner.run(20)
+    owner.off = [[1, 1]]
+    owner.run(90)
+    #expect(owner.watched == 0)
+    for _ in 0..<5 {
+      owner.off = []
+      owner.run(1)
+      owner.off = [[1, 1]]
+      owner.run(3)
+      #expect(owner.watched == 0)
+    }
+    owner.off = []
+    owner.run(4)
+    #expect(owner.watched == 0b01)
   }
 }

@@ -257,6 +257,7 @@ struct DescribedLayersTests {
       var wanted = (spatial: UInt8.max, temporal: UInt8.max)
       var (stable, settled, keysAsked, waits) = (0, 0, 0, 0)
       var isAfterDisturbedKey = false
+      var sizes = mode.spatial
       for _ in 0..<600 {
         stable += 1
         if run.random.next() % 50 == 0 {
@@ -283,6 +284,12 @@ struct DescribedLayersTests {
         let picture = run.source.frames.last!.picture
         if isKey { isAfterDisturbedKey = run.disturbed.contains(picture) }
         try judge(run, shown, isAfterDisturbedKey: isAfterDisturbedKey)
+        if isKey { sizes = run.source.active }
+        // What was shown goes on until what is wanted can be, unless its source gave it up.
+        if sizes == run.source.active, !run.disturbed.contains(picture), !isAfterDisturbedKey {
+          try #require(
+            run.source.frames.last!.temporal > 0 || !shown.isEmpty, "\(run.source.mode), wanted \(wanted)")
+        }
         if isKey, !isAfterDisturbedKey {
           try #require(!slot.waits(0), "\(run.source.mode), wanted \(wanted): a key frame begins all layers")
         }
@@ -296,5 +303,41 @@ struct DescribedLayersTests {
       #expect(settled > 40 && keysAsked > 0, "\(settled) pictures were as wanted")
       #expect(slot.counters.descriptorsUnchanged == 0)
     }
+  }
+
+  @Test func `a key frame's layers of size that come late are no reason to take those up`() {
+    var random = RandomSource.seeded(state: 3)
+    let source = DescribedSource(
+      ScalabilityMode(spatial: 3, temporal: 1), isEncrypted: false, random: &random)
+    let passage = Passage()
+    let forwarded = { (packets: [DescribedSource.Packet]) -> Set<Int> in
+      var sizes: Set<Int> = []
+      for packet in packets {
+        guard let received = passage.receive(packet, at: source.frames[packet.frame].picture * 33),
+          passage.forward(received) != nil
+        else { continue }
+        sizes.insert(source.frames[packet.frame].spatial)
+      }
+      return sizes
+    }
+    let want = { (spatial: UInt8) in
+      let shown = passage.slot.forwarder.encodings.shown
+      passage.slot.forwarder.wantLayers(of: shown, spatial: spatial, temporal: .max)
+    }
+    #expect(forwarded(source.next(random: &random)) == [0, 1, 2])
+    want(0)
+    source.wantsKey = true
+    let key = source.next(random: &random)
+    let isLowest = { (packet: DescribedSource.Packet) in source.frames[packet.frame].spatial == 0 }
+    #expect(forwarded(key.filter(isLowest)) == [0])
+    #expect(forwarded(source.next(random: &random)) == [0])
+    want(.max)
+    // They have their places, and go there.
+    #expect(forwarded(key.filter { !isLowest($0) }) == [1, 2])
+    // The picture behind it that these refer to wasn't sent in those sizes.
+    for _ in 0..<5 { #expect(forwarded(source.next(random: &random)) == [0]) }
+    #expect(passage.slot.waits(0))
+    source.wantsKey = true
+    #expect(forwarded(source.next(random: &random)) == [0, 1, 2])
   }
 }

@@ -7,7 +7,7 @@ import { FakeServer, settled } from "./StandIns/server.mjs";
 import { FakeSocket } from "./StandIns/socket.mjs";
 
 const { Room } = await import(`${process.env.PAGES}/roost.js`);
-const { Publication } = await import(`${process.env.PAGES}/publication.js`);
+const { affordableCodecs, Publication } = await import(`${process.env.PAGES}/publication.js`);
 
 test("of a camera those encodings are sent that are watched", async () => {
   // As it goes out: { "type": "publish", "layers": […] }
@@ -68,11 +68,50 @@ test("a camera is sent in the best codec that all take, and back in the first of
   assert.equal(await sent([vp8, { payloadType: 100, codec: "VP9" }], ["VP9"]), "video/VP9 profile-id=2");
 });
 
+/** Newer versions of Node have one. */
+const own = Object.getOwnPropertyDescriptor(globalThis, "navigator");
+
+/** A machine that has so many processors, and says of what it encodes what `encodingInfo` does. */
+function machine(context, processors, encodingInfo) {
+  context.after(() => (own ? Object.defineProperty(globalThis, "navigator", own) : delete globalThis.navigator));
+  const value = { mediaDevices: {}, hardwareConcurrency: processors, mediaCapabilities: encodingInfo && { encodingInfo } };
+  Object.defineProperty(globalThis, "navigator", { value, configurable: true });
+}
+
+test("a better codec is wanted of a machine that encodes it without effort, and of no other", async (context) => {
+  const able = { supported: true, smooth: true, powerEfficient: false };
+  const cases = [
+    ["its hardware encodes it", 2, { ...able, powerEfficient: true }, ["VP9"]],
+    ["it has the processors for it", 4, able, ["VP9"]],
+    ["it has too few processors", 3, able, []],
+    ["it doesn't say how many processors it has", undefined, able, []],
+    ["it isn't fast enough, however many processors it has", 32, { ...able, smooth: false }, []],
+    ["it can't encode it, whatever else it says", 32, { supported: false, smooth: true, powerEfficient: true }, []],
+    ["it says nothing", 32, {}, []],
+    ["it refuses the question", 32, new TypeError("webrtc is no type"), []],
+  ];
+  for (const [why, processors, answer, wanted] of cases) {
+    const asked = [];
+    machine(context, processors, async (question) => {
+      asked.push(question);
+      if (answer instanceof Error) throw answer;
+      return answer;
+    });
+    assert.deepEqual(await affordableCodecs(), wanted, why);
+    // It is asked for the largest picture that a camera is sent in.
+    const video = { contentType: "video/VP9", width: 1280, height: 720, bitrate: 1_700_000, framerate: 30 };
+    assert.deepEqual(asked, [{ type: "webrtc", video }]);
+  }
+  machine(context, 32, () => { throw new TypeError("it throws at once"); });
+  assert.deepEqual(await affordableCodecs(), []);
+  machine(context, 32, undefined);
+  assert.deepEqual(await affordableCodecs(), [], "it can't be asked");
+});
 
 /** Joins, with a camera published, whose answer the connection takes in once `takeIn` is called. */
-async function publishing(context) {
+async function publishing(context, codecs = ["VP9"]) {
   const server = new FakeServer();
-  const room = new Room({ url: "http://h", room: "r", token: "t", codecs: ["VP9"] });
+  const room = new Room({ url: "http://h", room: "r", token: "t", codecs });
   context.after(() => {
     room.leave();
     FakeSocket.last.onclose?.({ code: 4000 });
@@ -103,6 +142,26 @@ test("what the server says of a publication right behind its answer is done once
   assert.deepEqual(sender.encodings.map(({ rid, active, codec }) => [rid, active, codec?.mimeType]),
     [["f", false, "video/VP9"], ["h", true, "video/VP9"], ["q", true, "video/VP9"]]);
 });
+
+for (const isAble of [true, false]) {
+  test(`a camera ${isAble ? "goes on to" : "stays away from"} what its machine ${isAble ? "affords" : "doesn't afford"}, which is asked once`, async (context) => {
+    let asked = 0;
+    machine(context, 4, async () => {
+      asked += 1;
+      return { supported: true, smooth: isAble, powerEfficient: false };
+    });
+    const { server, published, sender, track, takeIn } = await publishing(context, null);
+    takeIn();
+    await published;
+    for (const active of [false, true]) {
+      server.say({ type: "publish", track, layers: [{ rid: "f", active }], codecs: taken });
+      await settled();
+      assert.deepEqual(sender.encodings.map((encoding) => encoding.active), [active, true, true]);
+      assert.deepEqual(sender.encodings.map(({ codec }) => codec?.mimeType), Array(3).fill(isAble ? "video/VP9" : undefined));
+    }
+    assert.equal(asked, 1);
+  });
+}
 
 test("encodings are turned off and on as the server says who watches them", async (context) => {
   const { server, published, sender, track, takeIn } = await publishing(context);

@@ -13,6 +13,17 @@ extension WorkerCore {
     }
   }
 
+  /// The same before its time, for those who are shown one of these tracks.
+  mutating func allocate(now: Instant, showing tracks: Set<TrackKey>) {
+    for place in peers.occupied where peers.pointer(place).pointee.takesMedia {
+      let isShown = (0..<feeds.slotCount(at: place)).contains {
+        feeds.feed(ofSlot: $0, at: place).map { tracks.contains(feeds.pointer($0).pointee.key.track) }
+          ?? false
+      }
+      if isShown { allocate(place, now: now) }
+    }
+  }
+
   private mutating func allocate(_ place: Int, now: Instant) {
     let slots = (0..<feeds.slotCount(at: place)).filter { feeds.feed(ofSlot: $0, at: place) != nil }
     guard !slots.isEmpty else { return peers.pointer(place).pointee.want(0, next: nil, room: nil) }

@@ -108,17 +108,21 @@ extension WorkerCore {
       peers.pointer(place).pointee.forgetKeyFrameRequest(
         receiver: Int(track.index), encoding: Int(track.encoding))
     }
-    let watched = feeds.watchGroups(now: now) { place, slot in
-      peers.pointer(place).pointee.picture(ofSlot: slot).quality == .off
-    }
+    let watched = feeds.watchGroups(now: now) { Self.isOff(peers, $0, slot: $1, goesOn: $2) }
     for (track, encodings) in watched { events.note(track.peer) { $0.watched[track.index] = encodings } }
     feeds.forgetPictures(now: now)
-    feeds.sayWatched(now: now) { place, slot in
-      peers.pointer(place).pointee.picture(ofSlot: slot).quality == .off
-    }
+    feeds.sayWatched(now: now) { Self.isOff(peers, $0, slot: $1, goesOn: $2) }
     for track in changed {
       guard let layers = feeds.groups.layers(of: track) else { continue }
       feeds.sendLayers(track, layers)
     }
+  }
+
+  /// Whether a slot shows nothing of an encoding that feeds it. One that stood at the cheapest while it was turned off is no reason to
+  /// have that sent, where it waits for a better one.
+  private static func isOff(_ peers: borrowing PeerTable, _ place: Int, slot: Int, goesOn: Bool) -> Bool {
+    let peer = peers.pointer(place)
+    return peer.pointee.picture(ofSlot: slot).quality == .off
+      || goesOn && peer.pointee.needsKeyFrame(slot: slot)
   }
 }

@@ -60,6 +60,9 @@ extension WorkerCore {
     found.bitrate = slotRates.rate(place, key, slot: slot)
     let reports = peer.pointee.reports(ofSlot: slot)
     found.loss = Double(reports.fractionLost) / 256
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.explainsLossAsWritten) { found.loss = Double(reports.fractionLost) }
+    #endif
     found.roundTrip = reports.roundTrip
     guard demand.kind == .video else { return found }
     found.picture = demand.picture

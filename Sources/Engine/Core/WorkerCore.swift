@@ -71,15 +71,18 @@ public struct WorkerCore: ~Copyable {
   }
 
   /// When `poll` wants to be called.
-  public var deadline: Instant { min(peers.deadline, feeds.groups.deadline) }
+  public var deadline: Instant { min(peers.deadline, feeds.groups.deadline, feeds.groups.lostDeadline) }
 
   /// Calls every peer whose time has come.
   public mutating func poll(now: Instant) {
     serve(now: now)
     if feeds.groups.deadline <= now {
       sampleEncodings(now: now)
+      _ = feeds.groups.takeLost()
       allocate(now: now)
       sampleSlots(now: now)
+    } else if feeds.groups.lostDeadline <= now {
+      allocate(now: now, showing: feeds.groups.takeLost())
     }
     // A peer that is always due must not hold up the loop: one round, then datagrams again.
     var rounds = peers.timerCount

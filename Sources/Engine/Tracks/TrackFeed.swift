@@ -59,10 +59,10 @@ struct TrackFeed: ~Copyable {
   private(set) var frames: UInt64 = 0
   /// The last time that a key frame was asked for here; no state: it is for those who ask, and decides nothing.
   var lastRequest: KeyFrameRequest?
-  /// When a consumer of another worker was last said to watch it, and when other workers' heard last that one here does; no state: it
-  /// is said again.
+  /// When a consumer of another worker was last said to watch it. No state: it is said again.
   var watchedElsewhere: Instant?
-  var saidWatched: Instant?
+  /// No state: it takes a look more.
+  var watchWord = WatchWord()
   /// The asker of a request that no key frame has answered yet; a repeated request keeps it.
   var awaitedBy: KeyFrameRequest.Asker? {
     #if PLANTED_DEFECTS
@@ -182,4 +182,12 @@ struct TrackFeed: ~Copyable {
     }
     return found
   }
+}
+
+/// What the worker that has the publisher has heard of those who watch a feed here.
+struct WatchWord: BitwiseCopyable {
+  /// When it last heard that one does; nil: not since one began to.
+  var said: Instant?
+  /// One did at the last look.
+  var isLookedAt = false
 }

@@ -20,8 +20,9 @@ extension TrackFeeds {
     }
   }
 
-  /// Whether a slot, by its peer's place, shows nothing because its subscriber wants nothing of it.
-  typealias IsOff = (_ place: Int, _ slot: Int) -> Bool
+  /// Whether a slot, by its peer's place, shows nothing of an encoding: its subscriber wants nothing of the track, or it has yet to begin
+  /// and goes on to another encoding.
+  typealias IsOff = (_ place: Int, _ slot: Int, _ goesOn: Bool) -> Bool
 
   /// - Returns: tracks of peers here of which other encodings are watched than their publishers know.
   mutating func watchGroups(now: Instant, isOff: IsOff) -> [(track: TrackKey, encodings: UInt8)] {
@@ -46,24 +47,39 @@ extension TrackFeeds {
     for position in 0..<entry.pointee.consumers.count {
       switch entry.pointee.consumers[position] {
       case .sink: return true
-      case .slot(let place, let slot): if !isOff(place, slot) { return true }
+      case .slot(let place, let slot):
+        let next = nextFeed(ofSlot: slot, at: place)
+        #if PLANTED_DEFECTS
+          let goesOn = next != nil && next != feed && !PlantedDefect.isOn(.passingWatched)
+        #else
+          let goesOn = next != nil && next != feed
+        #endif
+        if !isOff(place, slot, goesOn) { return true }
       }
     }
     return false
   }
 
-  /// The workers that have the publishers hear, again and again, which of what they relay to here is watched.
+  /// The workers that have the publishers hear, again and again, which of what they relay to here is watched. It is at two looks in a row:
+  /// the word is believed for long, and who looks at an encoding for a moment alone is no reason to have it sent.
   func sayWatched(now: Instant, isOff: IsOff) {
     for track in groups.relayed {
       for feed in encodings(of: track) {
         let entry = table.pointer(feed)
         guard case .relay(let worker) = entry.pointee.source else { continue }
         guard isWatched(feed, isOff: isOff) else {
-          entry.pointee.saidWatched = nil
+          entry.pointee.watchWord = WatchWord()
           continue
         }
-        if let said = entry.pointee.saidWatched, now - said < TrackFeed.watchPace { continue }
-        entry.pointee.saidWatched = now
+        #if PLANTED_DEFECTS
+          if PlantedDefect.isOn(.momentWatched) { entry.pointee.watchWord.isLookedAt = true }
+        #endif
+        guard entry.pointee.watchWord.isLookedAt else {
+          entry.pointee.watchWord.isLookedAt = true
+          continue
+        }
+        if let said = entry.pointee.watchWord.said, now - said < TrackFeed.watchPace { continue }
+        entry.pointee.watchWord.said = now
         post(.watched(entry.pointee.key), to: worker)
       }
     }

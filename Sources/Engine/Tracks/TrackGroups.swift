@@ -113,9 +113,13 @@ struct TrackGroup {
 struct TrackGroups {
   private var groups: [TrackKey: TrackGroup] = [:]
   private var next = Instant.never
+  /// Of which an encoding has stopped, and since when.
+  private var lost: (tracks: Set<TrackKey>, since: Instant) = ([], .never)
 
   /// When all are looked at next; `.never` while there are none.
   var deadline: Instant { groups.isEmpty ? .never : next }
+  /// When `takeLost` has something to say.
+  var lostDeadline: Instant { lost.since }
 
   func layers(of track: TrackKey) -> TrackLayers? { groups[track.track]?.layers }
   func options(of track: TrackKey) -> [LayerOption] { groups[track.track]?.options ?? [] }
@@ -156,7 +160,21 @@ struct TrackGroups {
   /// Another worker, which has the publisher, said so.
   mutating func hear(_ track: TrackKey, _ layers: TrackLayers, now: Instant) {
     if groups.isEmpty { next = now + EncodingMonitor.interval }
+    if groups[track.track]?.layers?.loses(layers) == true, lost.tracks.insert(track.track).inserted {
+      lost.since = min(lost.since, now)
+    }
     groups[track.track] = TrackGroup(heard: layers)
+  }
+
+  /// Tracks of other workers' publishers of which an encoding has stopped since the last time. Those who were shown it go on to another
+  /// now, with the key frame that those of the publisher's worker have just asked for: later they would need one of their own.
+  mutating func takeLost() -> Set<TrackKey> {
+    guard !lost.tracks.isEmpty else { return [] }
+    defer { lost = ([], .never) }
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.stopHeardLate) { return [] }
+    #endif
+    return lost.tracks
   }
 
   /// What the control plane says of a track; others hear of it with its layers.
@@ -211,5 +229,13 @@ extension Sequence<TrackKey> {
   /// In one order in every process.
   fileprivate var inOrder: [TrackKey] {
     sorted { ($0.peer.rawValue, $0.index, $0.encoding) < ($1.peer.rawValue, $1.index, $1.encoding) }
+  }
+}
+
+extension TrackLayers {
+  /// Whether an encoding comes no more, where others do.
+  fileprivate func loses(_ next: TrackLayers) -> Bool {
+    next.encodings.contains { $0.isActive }
+      && zip(encodings, next.encodings).contains { $0.isActive && !$1.isActive }
   }
 }

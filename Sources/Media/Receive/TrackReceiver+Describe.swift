@@ -156,6 +156,9 @@ extension TrackReceiver {
     if dependencies.followsUnfinished { requestKeyFrame() }
     if info.flags.contains(.keyFrame), dependencies.pictures[0].pixels > 0 {
       pictures.pictures = dependencies.pictures
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.lowestSizeForAll) { pictures.set(dependencies.pictures[0]) }
+      #endif
     }
     return isKnown
   }

@@ -72,7 +72,13 @@ struct ReceivingSection: ~Copyable {
     var description = receiver.pointee.receiver.pictures
     description.codec = receiver.pointee.receiver.format?.codec ?? section?.codecs.first?.codec
     if let said = section?.encodings[encoding].picture { description.said = said }
-    description.announced = allocation.map { $0.layers.announcement(ofStream: encoding, arrival: $0.arrival) }
+    #if PLANTED_DEFECTS
+      let isNamed = PlantedDefect.isOn(.announcedOfNamed)
+      let stream = isNamed ? Int(allocation?.layers.stream ?? 0) : encoding
+    #else
+      let stream = encoding
+    #endif
+    description.announced = allocation.map { $0.layers.announcement(ofStream: stream, arrival: $0.arrival) }
     return description
   }
 

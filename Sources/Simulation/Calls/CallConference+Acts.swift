@@ -15,7 +15,7 @@ extension CallConference {
     }
     if below(4) == 0, let (call, inside) = underWay() {
       let member = one(of: inside)
-      return run(share(member, call), by: member)
+      return run(within(member, call), by: member)
     }
     let call = one(of: Array(order.suffix(5)))
     if below(7) == 0 { return actAtOnce(in: call) }
@@ -29,6 +29,17 @@ extension CallConference {
       if !inside.isEmpty { return (call, inside) }
     }
     return nil
+  }
+
+  /// What can be done in a call that is under way alone.
+  private func within(_ member: CallMember, _ call: String) -> CallErrand {
+    switch below(10) {
+    case 0, 1: changeKey(member, call) ?? share(member, call)
+    case 2: simple(member, call)
+    case 3: end(call) ?? share(member, call)
+    case 4: invite(member, call)
+    default: share(member, call)
+    }
   }
 
   /// Asks it, and now and then asks it again: at the same time, at once, or a while later.

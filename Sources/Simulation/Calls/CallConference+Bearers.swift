@@ -58,6 +58,12 @@ extension CallConference {
     if errand.access == .rooms, let call = errand.call, let room = ledger.calls[call]?.room {
       return adminBearer(room)
     }
+    // Of the people of a call none may end it for all.
+    if errand.mechanism == .callEndedByAdmin, let call = errand.call, let room = ledger.calls[call]?.room,
+      below(2) == 0
+    {
+      return adminBearer(room)
+    }
     guard let call = errand.call else {
       // Of the person itself a narrower token opens nothing.
       guard below(6) == 0 else { return personBearer(of: member) }

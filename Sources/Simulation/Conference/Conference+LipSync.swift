@@ -28,7 +28,7 @@ extension Conference {
     if soundError.isClockChange { journal.count(.lipSyncAfterClockChange) }
     let difference = soundError.nanoseconds - pictureError.nanoseconds
     // Until the clock is reported, the network's jitter is in it; while it is young, what is left of that once the
-    // least delay has been seen, and of a slow sound a hundredth of its age: so well do arrivals tell its rate until a
+    // least delay has been seen, and of a slow sound an eightieth of its age: so well do arrivals tell its rate until a
     // second report has come.
     let tolerance: UInt64 =
       soundError.isGuessed
@@ -94,7 +94,7 @@ extension Conference {
     let second = DriftingClock.units(clock.media(Instant(nanoseconds: 1_000_000_000), track.kind), rate: rate)
     return (
       track.publisher, steps * 1_000_000_000 / Int64(second), isGuessed, isYoung,
-      track.kind == .audio && clock.soundDrift != 0 ? UInt64(age / 100) : 0,
+      track.kind == .audio && clock.soundDrift != 0 ? UInt64(age / 80) : 0,
       run.isClockChange && isGuessed
     )
   }

@@ -92,13 +92,13 @@ extension Conference {
     for asked in record.keyFrameAsks where record.first < asked { judgeAsk(asked, by: record) }
   }
 
-  /// Who asks for a key frame has its publisher asked, unless that was asked within the last second.
+  /// Who asks for a key frame has its publisher asked, if that agreed to be, unless it was asked within the last second.
   private func judgeAsk(_ asked: Instant, by record: SinkRecord) {
     let track = record.track
     let publisher = participants[track.publisher]
     let before = asked.advanced(byNanoseconds: -1_100_000_000)
     let after = asked.advanced(byNanoseconds: 100_000_000)
-    guard publisher.connection.connectedAt < before, after < record.last,
+    guard track.takesKeyFrameRequests, publisher.connection.connectedAt < before, after < record.last,
       after < min(publisher.presence.leftAt, stoppedAt, track.endedAt),
       // Without a path there is no one to ask; a source under another SSRC isn't known before its first packet.
       !publisher.isDisturbed(from: before, until: after), !track.isHeld(from: before, until: after),

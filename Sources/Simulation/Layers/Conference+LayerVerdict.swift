@@ -240,6 +240,12 @@ extension Conference {
     until: Instant, _ source: LayeredSource, _ books: LayerBooks
   ) {
     let latest = from + Self.returning
+    // The cheapest is sent for those whose path has no room even for that, who are not shown it.
+    let isCheapest = !source.track.video.encodings.contains { $0.rate < encoding.rate }
+    let isPaused = publisher.track(.video).map {
+      books.isPausedForSome($0, from: from.earlier(by: .seconds(1)), until: latest)
+    }
+    guard !isCheapest || isPaused != true else { return }
     let isAbsent = encoding.absences.contains {
       $0.overlaps(
         from.nanoseconds - source.track.begunAt.nanoseconds..<latest.nanoseconds

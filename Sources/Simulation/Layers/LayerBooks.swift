@@ -104,6 +104,11 @@ final class LayerBooks {
     return before == .active && !words.contains { $0.at > from && $0.at <= until && $0.body.state != .active }
   }
 
+  /// Whether a viewer has heard of a pause of a track, before a span or in it.
+  func isPausedForSome(_ track: String, from: Instant, until: Instant) -> Bool {
+    words.keys.contains { !isActive(track, to: $0, from: from, until: until) }
+  }
+
   /// What left of a track for a viewer, in all slots, in the order in which it did.
   func pictures(of track: TrackName, to subscriber: Int) -> [SlotRecord.Picture] {
     streams.filter { $0.slot.subscriber == subscriber }.flatMap(\.pictures).filter { $0.track == track }

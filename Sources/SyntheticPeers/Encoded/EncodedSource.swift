@@ -44,6 +44,7 @@ final class EncodedSource {
     pictureID = UInt16(truncatingIfNeeded: random.next()) & 0x7FFF
     log.startRun(base: base, ssrc: section.ssrc, now: now, rate: codec.codec.clockRate)
     log.isRepaired = codec.nack
+    log.takesKeyFrameRequests = codec.pli || codec.fir
   }
 
   var kind: MediaKind { section.kind }

@@ -295,7 +295,7 @@ extension Mechanism {
     // Of spans of two seconds: a freeze in three minutes of one viewer, and a switch too many in a quarter of an hour.
     case .pictureFroze: (part: 0.01, judged: .choiceJudged, least: 300)
     case .switchesOver: (part: 0.002, judged: .choiceJudged, least: 500)
-    case .encodingLate: (part: 0.15, judged: .encodingReturned, least: 40)
+    case .encodingLate: (part: 0.1, judged: .encodingReturned, least: 40)
     // Three standard deviations of chance are in it.
     case .soundLost: (part: 0.02, judged: .soundJudged, least: 300)
     // The 95th percentile of a path's queue stays below 100 ms, and what is above comes in bursts.
@@ -327,6 +327,8 @@ extension Mechanism {
       .callTokenRenewed, .callTokenVoid, .callRepeated, .callReordered, .callsAtOnce, .strangerCompared,
       .callWordJudged, .callPriceJudged, .ringEnded, .callPriceRefused:
       5
+    // One in twelve seeds has a participant without a socket whose media comes down by the server's offer.
+    case .serverOffer: 2
     // Both call each other in the same moments; a second device comes while the first is there; few ask by the right token.
     case .callMerged, .callTakenOver, .callEndedByAdmin: 50
     // Of meetings, which are runs of their own.

@@ -64,6 +64,8 @@ package final class PublishedTrack {
   package private(set) var runs: [Run] = []
   /// Requests for lost packets that the server can make (audio has none).
   package var isRepaired = false
+  /// Its publisher agreed to a way of asking for key frames.
+  package var takesKeyFrameRequests = false
 
   package init(publisher: Int, index: Int, kind: MediaKind) {
     self.publisher = publisher

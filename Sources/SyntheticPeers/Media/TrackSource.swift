@@ -64,6 +64,7 @@ package struct TrackSource {
     nextFrame = now
     log.startRun(base: base, ssrc: ssrc, now: now, rate: codec.codec.clockRate)
     log.isRepaired = codec.nack
+    log.takesKeyFrameRequests = codec.pli || codec.fir
   }
 
   package var kind: MediaKind { section.kind }

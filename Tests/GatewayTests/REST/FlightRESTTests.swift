@@ -2,6 +2,8 @@ import AccessTokens
 import Foundation
 import HTTPServer
 import Rooms
+import SyntheticPeers
+import TestScripts
 import Testing
 
 @testable import Gateway
@@ -21,6 +23,55 @@ struct FlightRESTTests {
     #expect(
       await house.ask(.get, "/v1/rooms/demo/participants/bob/flight").problem == "participant-not-found")
     #expect(await house.ask(.get, "/v1/rooms/other/participants/ada/flight").problem == "room-not-found")
+  }
+
+  /// Bytes of an RTP packet before its payload (RFC 3550 §5.1).
+  private static func headerSize(_ packet: [UInt8]) -> Int {
+    let fixed = 12 + 4 * Int(packet[0] & 15)
+    guard packet[0] & 0x10 != 0, packet.count >= fixed + 4 else { return fixed }
+    return fixed + 4 + 4 * (Int(packet[fixed + 2]) << 8 | Int(packet[fixed + 3]))
+  }
+
+  @Test func `of one whose media flows a capture has packets, feedback and decisions, and no payload`()
+    async throws
+  {
+    let stage = try ReasonStage()
+    let eve = try await stage.publish()
+    let bob = try await stage.view { $0.dialect.tellsArrivals = true }
+    _ = await stage.said(to: bob) { $0["reason"] as? String == "best" }
+    await stage.run(.seconds(2))
+    // The first four bytes of what every payload of a synthetic peer says of itself.
+    let stamp: [UInt8] = [0x52, 0x6F, 0x53, 0x74]
+    for (identity, own, other, publishes) in [
+      ("eve", eve.guest.id, bob.guest.id, true), ("bob", bob.guest.id, eve.guest.id, false),
+    ] {
+      let path = "/v1/rooms/demo/participants/\(identity)/flight"
+      for token in [nil, House.token(identity) { $0 = .join("demo") }] {
+        #expect(await stage.house.ask(.get, path, token: token).status == (token == nil ? 401 : 403))
+      }
+      let response = await stage.house.respond(.get, path)
+      #expect(response.status == 200 && response.headers["cache-control"] == "no-store")
+      let file = response.body
+      #expect(!file.indices.dropLast(3).contains { file[$0..<($0 + 4)].elementsEqual(stamp) })
+      let text = String(decoding: file, as: UTF8.self)
+      #expect(text.contains(own) && !text.contains(other), "it is this participant's alone")
+
+      let packets = try #require(CapturedPackets(file)).packets
+      let carried = packets.filter { (128...191).contains($0.payload?.first ?? 0) }
+      let media = carried.filter { !(64...95).contains(($0.payload?[1] ?? 64) & 0x7F) }
+      #expect(media.count > 20 && media.allSatisfy { $0.isInbound == publishes })
+      for packet in media {
+        let kept = packet.payload ?? []
+        #expect(kept.count >= 12 && kept.count <= Self.headerSize(kept) && packet.size > kept.count)
+      }
+      // What one side says of what the other sends: the server of a publisher's, a subscriber of the server's.
+      let feedback = carried.filter { (200...206).contains($0.payload?[1] ?? 0) }
+      #expect(feedback.contains { $0.isInbound == !publishes && $0.payload?.count == $0.size })
+      let decisions = packets.compactMap(\.decision)
+      for beginning in ["the handshake is done", "media goes: "] + (publishes ? [] : ["target "]) {
+        #expect(decisions.contains { $0.hasPrefix(beginning) }, "\(beginning) of \(decisions)")
+      }
+    }
   }
 
   @Test

@@ -1,16 +1,22 @@
-/// The packets of a capture file with one interface of IP and one of text, as far as tests of the engine look at them.
-struct CapturedPackets {
-  struct Packet {
-    var isInbound: Bool?
-    /// What UDP carries; nil on the interface of text.
-    var payload: [UInt8]?
-    var decision: String?
+/// The packets of a capture file with one interface of IP and one of text in each section, as far as tests look at them.
+public struct CapturedPackets {
+  /// One of them.
+  public struct Packet {
+    /// Whether it came; nil on the interface of text.
+    public var isInbound: Bool?
+    /// What is kept of what UDP carries; nil on the interface of text.
+    public var payload: [UInt8]?
+    /// Bytes that UDP carried.
+    public var size = 0
+    /// On the interface of text.
+    public var decision: String?
   }
 
-  private(set) var packets: [Packet] = []
+  /// In the order of the file.
+  public private(set) var packets: [Packet] = []
 
   /// - Returns: nil where the blocks don't fit each other.
-  init?(_ file: [UInt8]) {
+  public init?(_ file: [UInt8]) {
     func word(_ at: Int) -> Int { (0..<4).reduce(0) { $0 | Int(file[at + $1]) << (8 * $1) } }
     var place = 0
     while place < file.count {
@@ -30,7 +36,11 @@ struct CapturedPackets {
         if code == 2 { packet.isInbound = value.first.map { $0 & 3 == 1 } }
         option += 4 + (length + 3) & ~3
       }
-      if word(place + 8) == 0 { packet.payload = Array(bytes.dropFirst(bytes[0] >> 4 == 4 ? 28 : 48)) }
+      if word(place + 8) == 0 {
+        let headers = bytes[0] >> 4 == 4 ? 28 : 48
+        packet.payload = Array(bytes.dropFirst(headers))
+        packet.size = word(place + 24) - headers
+      }
       packets.append(packet)
     }
   }
