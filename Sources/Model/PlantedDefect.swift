@@ -459,6 +459,12 @@
     case pauseUnsaid = "pause-unsaid"
     /// A publisher hears once which codecs all take, and nothing of who comes and goes.
     case codecsUnsaid = "codecs-unsaid"
+    /// An encoding that once failed to come counts so for its half minute, although it comes.
+    case failureOutlasts = "failure-outlasts"
+    /// What a slot shows until a smaller encoding is there counts as that one.
+    case formerUncounted = "former-uncounted"
+    /// A slot leaves all feeds before it takes the one that it goes on to.
+    case formerLeftFirst = "former-left-first"
     /// An encoding that is silent counts as one that flows.
     case stopUnnoticed = "stop-unnoticed"
     /// A probe's packets take numbers of a slot's media.

@@ -290,6 +290,17 @@ struct EncodingMonitorTests {
     #expect(track.run(250, [0], watched: [0]) == [0, 1])
   }
 
+  @Test func `one that didn't come when it was asked for can be had again once it comes of its own accord`() {
+    let track = Track(2)
+    #expect(track.run(20, [0, 1]) == [0, 1])
+    #expect(track.run(70, [1], watched: [1]) == [0, 1])
+    #expect(track.run(40, [1]) == [1], "it is asked for, and doesn't come")
+    #expect(track.run(60, [1], watched: [1]) == [1])
+    // A publisher that hears of nothing to be turned off goes on with it when it can.
+    #expect(track.run(10, [0, 1], watched: [1]) == [0, 1])
+    #expect(track.run(50, [1], watched: [1]) == [0, 1])
+  }
+
   @Test func `a size that was said is of the best layer, and what a key frame says goes before`() {
     var (monitor, counts, description) = (EncodingMonitor(), LayerCounts(), EncodingDescription())
     description.said = PictureSize(width: 640, height: 360)

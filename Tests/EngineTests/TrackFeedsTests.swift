@@ -68,6 +68,28 @@ struct TrackFeedsTests {
     #expect(next == over && !owner.isFound(waiting) && owner.isFound(owner.feeds.reference(0, of: next)))
   }
 
+  @Test
+  func `a slot that is the only consumer of what it goes on to takes that feed before it leaves the former`()
+  {
+    let owner = Owner()
+    let far = (0..<3 as Range<UInt8>).map {
+      owner.feeds.expect(
+        TrackKey(peer: PeerKey(home: 1, serial: 1), index: 0, encoding: $0), kind: .video, from: 1)
+    }
+    owner.feeds.subscribe(slot(1), to: far[0])
+    owner.feeds.subscribe(slot(1), to: far[1], isNext: true)
+    #expect(owner.feeds.move(1, slot: 0, to: far[1]) == [far[0]])
+    #expect(owner.feed(ofSlot: 0, at: 1) == far[1] && owner.feeds.nextFeed(ofSlot: 0, at: 1) == nil)
+    #expect(owner.feeds.pointer(far[1]).pointee.consumers.count == 1)
+    // To one that it had nothing to do with it goes from both.
+    owner.feeds.subscribe(slot(1), to: far[0], isNext: true)
+    #expect(owner.feeds.move(1, slot: 0, to: far[2]) == [far[1], far[0]])
+    #expect(owner.feed(ofSlot: 0, at: 1) == far[2] && owner.feeds.nextFeed(ofSlot: 0, at: 1) == nil)
+    #expect(owner.feeds.pointer(far[2]).pointee.consumers.count == 1)
+    #expect(owner.feeds.move(1, slot: 0, to: far[2]) == [])
+    #expect(owner.feeds.unsubscribe(slot(1), from: far[2]) == far[2], "it was the only one")
+  }
+
   @Test func `a published track stays without consumers, a relayed one is given up with its last`() {
     let owner = Owner()
     let own = owner.feeds.publish(track(0), kind: .audio, at: 0)

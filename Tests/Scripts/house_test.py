@@ -97,6 +97,13 @@ class HouseTest(LimitedTest):
                          (1, ["file Sources/A/One.swift: 901 lines, more than any exception may have"]))
         status, lines = self.look({"A/One.swift": ""}, "file Sources/A/One.swift # a table\n")
         self.assertEqual((status, lines), (1, ["scripts/house.list excuses file Sources/A/One.swift, which is within its bound"]))
+        cases = "  /// What it is.\n\n  case one // {\n" * 600
+        listed = "list Sources/A/One.swift # an enum\n"
+        self.assertEqual(self.look({"A/One.swift": "enum One {\n" + cases + "}\n"}, listed)[0], 0)
+        self.assertEqual(self.look({"A/One.swift": "enum One {\n" + cases + "  static let a = 1\n" * 59 + "}\n"}, listed),
+                         (1, ["list Sources/A/One.swift: 61 lines beside its cases, more than any exception may have"]))
+        self.assertEqual(self.look({"A/One.swift": "enum One {}\n"}, listed),
+                         (1, ["scripts/house.list excuses list Sources/A/One.swift, which is within its bound"]))
         many = {f"A/F{number}.swift": "\n" * 400 for number in range(11)}
         status, lines = self.look(many, "".join(f"file Sources/{path} # a table\n" for path in many))
         self.assertEqual((status, lines), (1, ["scripts/house.list has 11 exceptions, over 10"]))

@@ -42,7 +42,8 @@ extension WorkerCore {
     peers.pointer(place).pointee.want(
       allocation.wanted + repairs, next: allocation.next.map { $0 + repairs },
       room: allocation.room.map { $0 + repairs })
-    for slot in allocation.slots { apply(slot, place, now: now) }
+    let isOver = isOver(allocation, demands, place, target: target)
+    for slot in allocation.slots { apply(slot, place, isOver: isOver, now: now) }
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.audioPaused) {
         for slot in slots where peers.pointer(place).pointee.kind(ofSlot: slot) == .audio {
@@ -50,6 +51,24 @@ extension WorkerCore {
         }
       }
     #endif
+  }
+
+  /// Whether what leaves is more than the target, as long as slots show a better encoding than they are allotted: it goes on until the
+  /// other one's key frame is there, which may take its publisher a while.
+  private func isOver(
+    _ allocation: Allocation, _ demands: [SlotDemand], _ place: Int, target: Double
+  ) -> Bool {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.formerUncounted) { return false }
+    #endif
+    var rate = 0.0
+    for (slot, demand) in zip(allocation.slots, demands) {
+      guard let option = slot.option else { continue }
+      let shown = feeds.feed(ofSlot: slot.slot, at: place).map { feeds.pointer($0).pointee.key.encoding }
+      let former = demand.options.last { $0.encoding == shown && $0.encoding != option.encoding }
+      rate += max(option.rate, former?.rate ?? 0)
+    }
+    return rate > target
   }
 
   func demand(_ place: Int, slot: Int) -> SlotDemand {
@@ -88,7 +107,7 @@ extension WorkerCore {
   /// What SRTP and header extensions add.
   private static let sealing = 1.15
 
-  private mutating func apply(_ allotted: Allocation.Slot, _ place: Int, now: Instant) {
+  private mutating func apply(_ allotted: Allocation.Slot, _ place: Int, isOver: Bool, now: Instant) {
     let slot = allotted.slot
     let before = peers.pointer(place).pointee.memory(ofSlot: slot)
     let wasStarved = before.isStarved
@@ -127,12 +146,13 @@ extension WorkerCore {
     #endif
     if pauses, !wasPaused || allotted.reason == .off && !stands { rest(place, slot: slot) }
     if pauses, allotted.reason == .off { peers.pointer(place).pointee.forgetWaiting(slot: slot) }
-    if !pauses, let option = allotted.option { show(option, allotted, place, now: now) }
+    if !pauses, let option = allotted.option { show(option, allotted, place, isOver: isOver, now: now) }
   }
 
   /// Has a slot show what it is allotted, which isn't paused.
+  /// - Parameter isOver: more leaves than the path carries.
   private mutating func show(
-    _ option: LayerOption, _ allotted: Allocation.Slot, _ place: Int, now: Instant
+    _ option: LayerOption, _ allotted: Allocation.Slot, _ place: Int, isOver: Bool, now: Instant
   ) {
     let slot = allotted.slot
     guard let feed = feeds.feed(ofSlot: slot, at: place) else { return }
@@ -140,7 +160,7 @@ extension WorkerCore {
     let known = feeds.groups.layers(of: shown)
     let layers = known?.bounds(option) ?? (.max, .max)
     let sheds =
-      allotted.reason == .bandwidth && known?.isBelow(option.encoding, shown.encoding) ?? false
+      (allotted.reason == .bandwidth || isOver) && known?.isBelow(option.encoding, shown.encoding) ?? false
     let hasSizes = known?.hasSizes(option.encoding) ?? false
     let spatial = hasSizes ? mostLayer(layers.spatial, option, allotted, place, now: now) : layers.spatial
     let isOverdue = peers.pointer(place).pointee.setLayers(

@@ -67,8 +67,7 @@ extension WorkerCore {
     guard track != feeds.pointer(feed).pointee.key, let right = self.feed(for: track, kind: .video) else {
       return
     }
-    unsubscribe(place, slot: slot)
-    feeds.subscribe(.here(.slot(place: place, slot: slot)), to: right)
+    for unused in feeds.move(place, slot: slot, to: right) { drop(unused) }
     if let clock = feeds.pointer(right).pointee.clock {
       peers.pointer(place).pointee.setClock(slot: slot, encoding: track.encoding, clock)
     }

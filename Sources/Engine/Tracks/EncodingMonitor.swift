@@ -258,6 +258,13 @@ struct EncodingMonitor {
       layers.isActive = expected.isAny && announced?.isActive == true
       return
     }
+    // It came long after that, if of its publisher's own accord.
+    #if PLANTED_DEFECTS
+      let isForgiven = !PlantedDefect.isOn(.failureOutlasts)
+    #else
+      let isForgiven = true
+    #endif
+    if isForgiven, lastHeard - failedAt >= Self.silence { failedAt = Instant(nanoseconds: .min / 2) }
     // It can be had, and comes once it is watched.
     let isStarting = now - onSince < Self.startup
     if isOff || isStarting {

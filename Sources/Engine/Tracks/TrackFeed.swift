@@ -61,7 +61,7 @@ struct TrackFeed: ~Copyable {
   var lastRequest: KeyFrameRequest?
   /// When a consumer of another worker was last said to watch it. No state: it is said again.
   var watchedElsewhere: Instant?
-  /// No state: it takes a look more.
+  /// What the publisher's worker was last sent. Not part of the saved state: one more look restores it.
   var watchWord = WatchWord()
   /// The asker of a request that no key frame has answered yet; a repeated request keeps it.
   var awaitedBy: KeyFrameRequest.Asker? {

@@ -171,6 +171,25 @@ struct TrackFeeds: ~Copyable {
     return Self.index(link.shown)
   }
 
+  /// The slot shows that feed and goes on to none. It may be that feed's only consumer already, so the others are left last.
+  /// - Returns: feeds that are of no use any more.
+  mutating func move(_ place: Int, slot: Int, to right: Int) -> [Int] {
+    let consumer = TrackFeed.Consumer.here(.slot(place: place, slot: slot))
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.formerLeftFirst) {
+        let left = [feed(ofSlot: slot, at: place), nextFeed(ofSlot: slot, at: place)].compactMap { $0 }
+        let unused = left.compactMap { unsubscribe(consumer, from: $0) }
+        subscribe(consumer, to: right)
+        return unused
+      }
+    #endif
+    let former = [feed(ofSlot: slot, at: place), nextFeed(ofSlot: slot, at: place)].compactMap { $0 }
+    if !former.contains(right) { subscribe(consumer, to: right) }
+    let unused = former.filter { $0 != right }.compactMap { unsubscribe(consumer, from: $0) }
+    links[place]!.slots[slot] = SlotLink(shown: Int32(right))
+    return unused
+  }
+
   /// - Returns: the feed if it is of no use any more: relayed to here, and wanted by none.
   mutating func unsubscribe(_ consumer: TrackFeed.Consumer, from feed: Int) -> Int? {
     table.pointer(feed).pointee.remove(consumer)

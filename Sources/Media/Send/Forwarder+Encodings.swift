@@ -95,12 +95,7 @@ extension Forwarder {
       counters.otherEncoding &+= 1
       return false
     }
-    #if PLANTED_DEFECTS
-      let isBeginning = PlantedDefect.isOn(.switchWithoutKeyFrame) || canBegin(info)
-    #else
-      let isBeginning = canBegin(info)
-    #endif
-    guard isBeginning else {
+    guard canBegin(info) else {
       counters.otherEncoding &+= 1
       return false
     }

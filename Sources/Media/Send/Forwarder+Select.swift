@@ -149,7 +149,12 @@ extension Forwarder {
   func isUrgent(_ info: PacketInfo) -> Bool { kind == .audio || info.timestamp == joined.keyFrame }
 
   /// Whether a stream can begin, or go on from another source, at this packet.
-  func canBegin(_ info: PacketInfo) -> Bool { kind == .audio || info.flags.contains(.keyFrame) }
+  func canBegin(_ info: PacketInfo) -> Bool {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.switchWithoutKeyFrame), state == .flowing { return true }
+    #endif
+    return kind == .audio || info.flags.contains(.keyFrame)
+  }
 
   /// The source goes on without the subscriber, who shall see no gap when it comes back.
   @inline(never)

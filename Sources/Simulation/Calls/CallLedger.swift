@@ -44,7 +44,7 @@ struct CallLedger {
     var isDirect = false
     /// The people who can see that the call exists. No one is taken out: what a person has seen, the person knows.
     var open: Set<String>
-    /// All members, including those from whom a block hides the call.
+    /// Every member, including people who cannot see the call because of a block.
     var people: Set<String>
     var standing: CallStanding?
     /// In which turn each was seen in it last.

@@ -35,6 +35,13 @@ extension Conference {
       guard let absence = encoding.absences.first else { continue }
       journal.count(absence.upperBound == .max / 2 ? .encodingMissing : .encodingInterrupted)
     }
+    for encoding in video.encodings {
+      let absences = encoding.absences.map { "\($0.lowerBound / 1_000_000) to \($0.upperBound / 1_000_000)" }
+      journal.trace(
+        now,
+        "\(configuration.number) sends \(encoding.rid), \(encoding.width) wide, \(encoding.rate / 1_000) kbit/s, but from \(absences) ms"
+      )
+    }
     if books.plan.isMeeting {
       configuration.talksInTurns = true
       configuration.audioReceivers = books.plan.publishers.count - 1

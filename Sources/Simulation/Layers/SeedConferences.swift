@@ -21,7 +21,7 @@ extension Conference {
 
 extension Conference.Options {
   /// The same with viewers on narrow paths, and in no other weather.
-  fileprivate var onNarrowPaths: Self {
+  var onNarrowPaths: Self {
     var narrow = self
     narrow.weather = false
     narrow.isHeavy = false
