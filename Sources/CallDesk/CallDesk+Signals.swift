@@ -70,7 +70,7 @@ extension CallDesk {
     _ transaction: borrowing Transaction
   ) throws(StoreError) -> Result<Int64, CallProblem> {
     let (request, digest) = ("signal \(id.text) \(signal.id.text)", signal.digest)
-    switch try AnswerRecords.find(request, content: digest, by: caller.person, transaction) {
+    switch try keptAnswer(to: request, content: digest, by: caller.person, transaction) {
     case .other: return .failure(.idTaken)
     case .same(let body): return .success(Int64(String(decoding: body, as: UTF8.self)) ?? 0)
     case .no: break

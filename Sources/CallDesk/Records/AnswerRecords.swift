@@ -14,7 +14,7 @@ enum AnswerRecords {
 
   /// - Parameter moment: one from before it isn't known any more, whether it is there still or not.
   static func find(
-    _ request: String, content: [UInt8], by person: PersonID, since moment: Int64 = .min,
+    _ request: String, content: [UInt8], by person: PersonID, since moment: Int64,
     _ transaction: borrowing Transaction
   ) throws(StoreError) -> Known {
     let rows = try transaction.run(

@@ -190,7 +190,7 @@ struct CallChargeTests {
         session, in: call, experience: "\(String(repeating: "x", count: 120))\(number)", by: ada)
     }
     for path in ["/v1/calls/\(id)/sessions", "/v1/calls?limit=4"] {
-      let (answer, units) = try await read(path, by: "ada", calls)
+      let (answer, units, _) = try await read(path, by: "ada", calls)
       #expect(answer.status == 200 && answer.body.count > 4_500, "\(path)")
       #expect(units >= answer.body.count, "\(path): \(answer.body.count) bytes for \(units)")
     }
