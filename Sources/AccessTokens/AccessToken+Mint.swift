@@ -14,10 +14,7 @@ extension AccessToken {
     return signed + "." + Base64URL.encode(signature)
   }
 
-  /// 128 bits that stand for all that it says, in characters of URLs: the same for the same token, whenever it is read.
-  public var digest: String { Base64URL.encode(Array(SHA256.digest(Array(payload.utf8)).prefix(16))) }
-
-  /// Its claims; the same ones are the same text.
+  /// Its claims.
   private var payload: String {
     var claims: [(String, StrictJSON)] = [("iss", .string(apiKey)), ("exp", .number(Double(expires)))]
     if let identity { claims.append(("sub", .string(identity))) }
@@ -31,6 +28,7 @@ extension AccessToken {
       if let device = call.device { members["device"] = .string(device) }
       claims.append(("call", .object(members)))
     }
+    if let device { claims.append(("roostDevice", .string(device))) }
     claims.append(("video", .object(grants.claims)))
 
     return StrictJSON.object(Dictionary(claims) { first, _ in first }).text

@@ -22,11 +22,14 @@ public struct AccessToken: Equatable, Sendable {
   public var grants: Grants
   /// `call`; nil: it is of none.
   public var call: CallClaim?
+  /// `roostDevice`: what stands for the device that it was given to, 1–64 bytes. It is drawn from a token as that is read, and those that are
+  /// renewed from it say it; nil: it was neither read nor renewed.
+  public var device: String?
 
   public init(
     apiKey: String, identity: String?, expires: Int, notBefore: Int? = nil, issuedAt: Int? = nil,
     name: String? = nil, metadata: String? = nil, attributes: [String: String] = [:],
-    grants: Grants = Grants(), call: CallClaim? = nil
+    grants: Grants = Grants(), call: CallClaim? = nil, device: String? = nil
   ) {
     self.apiKey = apiKey
     self.identity = identity
@@ -38,6 +41,7 @@ public struct AccessToken: Equatable, Sendable {
     self.attributes = attributes
     self.grants = grants
     self.call = call
+    self.device = device
   }
 
   /// When it counts as issued, for tokens that a removal outlaws; nil: until it expires.
@@ -64,7 +68,7 @@ public struct AccessToken: Equatable, Sendable {
     return !overflow && (0...Self.renewedLifetime).contains(span)
   }
 
-  /// A token of the same participant that is issued at that moment.
+  /// A token of the same participant, and of the same device, that is issued at that moment.
   /// - Parameters:
   ///   - moment: seconds since 1970.
   ///   - grants: what the participant may do by now.

@@ -196,7 +196,8 @@ extension CallDesk {
       }
       let row: CallRecords.Row
       switch try enter(
-        id, caller.person, device, session: session, takeover: takeover, at: now, &aftermath, transaction)
+        id, caller.person, device, session: session, takeover: takeover, reader: caller.reader, at: now,
+        &aftermath, transaction)
       {
       case .failure(let problem): return .failure(problem)
       case .success(let found): row = found
@@ -219,12 +220,12 @@ extension CallDesk {
   /// Has a person come into a call, if it may do so once more by now. Nothing is counted where it is in it already, or is refused.
   func enter(
     _ id: CallUUID, _ person: PersonID, _ device: DeviceID, session: CallUUID, takeover: Bool,
-    at now: CallTime, _ aftermath: inout Aftermath, _ transaction: borrowing Transaction
+    reader: DeviceID? = nil, at now: CallTime, _ aftermath: inout Aftermath, _ transaction: borrowing Transaction
   ) throws(StoreError) -> Result<CallRecords.Row, CallProblem> {
     let known = try keptCall(id, of: person, transaction)?.state
     let isNew = known.map { comesNew(person, to: $0) } ?? false
     if isNew, let problem = try comingProblem(of: person, at: now, transaction) { return .failure(problem) }
-    let event = CallEvent.join(person, device, session: session, takeover: takeover)
+    let event = CallEvent.join(person, device, session: session, takeover: takeover, reader: reader)
     let result = try apply(event, to: id, by: person, at: now, &aftermath, transaction)
     if isNew, case .success = result { changeRates.count(person, at: now.steady) }
     return result

@@ -123,7 +123,7 @@ extension CallSession {
   /// Whether it is by that device. One that doesn't say which it is may be one that hasn't said so before, whose media has gone since;
   /// of one that is there it doesn't take the place.
   func isOf(_ device: DeviceID?) -> Bool {
-    if device == self.device { return true }
+    if let device, isBy(device) { return true }
     guard device?.isOfToken ?? true, self.device.isUnsaid, case .gone = media else { return false }
     return true
   }

@@ -99,15 +99,18 @@ extension CallDesk {
       try recipient.isHidden
       ? unheardSignals(for: signal.to, in: id, transaction)
       : EventRecords.signals(for: signal.to, in: id, after: far, transaction)
+    // What was sent a moment ago waits in any case: by how fast it is read a sender would know whether it is.
+    let bytes = max(waiting.bytes, unheard.recent.bytes(for: signal.to, in: id, at: now.steady))
     guard waiting.count < Int64(terms.signals),
-      waiting.bytes + Int64(signal.payload.utf8.count) <= Int64(terms.signalBytes)
+      bytes + Int64(signal.payload.utf8.count) <= Int64(terms.signalBytes)
     else { return .failure(.tooMany(wait: 1_000)) }
     let number = try SignalRecords.next(in: id, from: caller.person, to: signal.to, transaction)
     let body = SignalBody(
-      id: signal.id, sender: caller.person, device: caller.device ?? sender.session?.device, number: number,
+      id: signal.id, sender: caller.person, device: sender.device(of: caller), number: number,
       kind: signal.kind, payload: signal.payload, clear: signal.clear)
-    try SignalRecords.count(
-      bytes: EventRecords.encoded(body).count, in: id, from: caller.person, to: signal.to, transaction)
+    let size = EventRecords.encoded(body).count
+    try SignalRecords.count(bytes: size, in: id, from: caller.person, to: signal.to, transaction)
+    unheard.recent.note(size, for: signal.to, in: id, at: now.steady)
     if !recipient.isHidden {
       try deliver(body, to: recipient, of: call, at: now, &aftermath, transaction)
       try forgetHeard(by: signal.to, upTo: far, in: id, from: caller.person, transaction)
@@ -163,6 +166,13 @@ extension CallDesk {
 }
 
 extension CallPerson {
+  /// By which device it says something: by the one that is in the call, whichever of its names that has.
+  fileprivate func device(of caller: Caller) -> DeviceID? {
+    guard let session else { return caller.device }
+    guard let device = caller.device, !session.isBy(device) else { return session.device }
+    return device
+  }
+
   /// Whether it is invited or active, or was so as the call ended.
   fileprivate func isOrWasThere(in call: CallState) -> Bool {
     guard let reason = leaveReason else { return true }

@@ -13,9 +13,8 @@ extension CallDesk {
 
   /// Forgets what is old by now, as much of it as there is; and goes on with people who are being erased.
   public func tidy() async {
-    do throws(CallProblem) {
-      while !Task.isCancelled, try await eraseSome(of: nil) {}
-    } catch { return }
+    // An erasure that can't be read, or doesn't come to its end, keeps nothing else from being forgotten.
+    do throws(CallProblem) { while !Task.isCancelled, try await eraseSome(of: nil) {} } catch {}
     for kept in Kept.allCases {
       // What can't be read of one kind keeps none of the others.
       do throws(CallProblem) { try await tidy(kept) } catch { continue }
@@ -29,20 +28,35 @@ extension CallDesk {
         .success(try AnswerRecords.oldest(of: terms.answers.ofAll, transaction) ?? .min)
       }
     }
-    while !Task.isCancelled, try await tidySome(kept, before: edge) {}
+    var tidied = Tidied(isMore: true)
+    while tidied.isMore, !Task.isCancelled {
+      tidied = try await tidySome(kept, before: edge, from: tidied.place)
+    }
+  }
+
+  /// What one transaction has come to.
+  private struct Tidied: Sendable {
+    /// There may be more.
+    var isMore = false
+    /// Among a call's signals.
+    var place: EventRecords.SignalPlace?
   }
 
   /// Whatever is forgotten here is found by an index over what is there still, so that it costs what it takes away. Each kind has
   /// transactions of its own, of a portion each.
-  /// - Parameter edge: what is from before it goes, though its time isn't over.
-  /// - Returns: whether there may be more.
-  private func tidySome(_ kept: Kept, before edge: Int64) async throws(CallProblem) -> Bool {
-    try await decide { [self] transaction, aftermath, now throws(StoreError) -> Result<Bool, CallProblem> in
+  /// - Parameters:
+  ///   - edge: what is from before it goes, though its time isn't over.
+  ///   - place: where the transaction before has ended.
+  private func tidySome(
+    _ kept: Kept, before edge: Int64, from place: EventRecords.SignalPlace?
+  ) async throws(CallProblem) -> Tidied {
+    try await decide { [self] transaction, aftermath, now throws(StoreError) -> Result<Tidied, CallProblem> in
       let moment = max(cutoff(kept), edge)
-      var portion = Portion()
+      var (portion, tidied) = (Portion(), Tidied())
       switch kept {
       case .wrappedKeys: try CallKeyRecords.forget(endedBefore: moment, &portion, transaction)
-      case .signals: try EventRecords.emptySignals(endedBefore: moment, &portion, transaction)
+      case .signals:
+        tidied.place = try EventRecords.emptySignals(endedBefore: moment, from: place, &portion, transaction)
       case .events: try EventRecords.forget(before: moment, &portion, transaction)
       case .answers: try AnswerRecords.forget(before: moment, &portion, transaction)
       case .deliveries: try DeliveryRecords.forget(before: moment, &portion, transaction)
@@ -56,7 +70,8 @@ extension CallDesk {
           try tellRemoved(device, of: person, "unused", at: now, &aftermath, transaction)
         }
       }
-      return .success(portion.isMore)
+      tidied.isMore = portion.isMore
+      return .success(tidied)
     }
   }
 }

@@ -3,7 +3,8 @@ internal import Synchronization
 
 /// The number of the last event that was given to each device of each person. What is for one device alone is heard once that one has it,
 /// however far the person's others are. Bounded: beyond, that of which nothing was said for the longest is forgotten, and what is for it
-/// counts as waiting until something is said of it again.
+/// counts as waiting until something is said of it again. So is one who is erased; a stream of that person's that is still open says how far
+/// it is with its next event.
 final class HeardEvents: Sendable {
   private struct Entry {
     var number: Int64
@@ -56,7 +57,7 @@ final class HeardEvents: Sendable {
     }
   }
 
-  /// Another number each time that something was given to a person; 0: nothing that is remembered.
+  /// Another number each time that something was given to a person; 0: nothing is remembered of it, which says of no event that it was given.
   func word(of person: PersonID) -> UInt64 {
     table.withLock { table in table.people[person]?.values.map(\.turn).max() ?? 0 }
   }

@@ -6,7 +6,7 @@ internal import Synchronization
 /// blocked the other looks as if the same had become of it: neither while a service works nor while it fails is there a difference to what
 /// is pushed.
 ///
-/// Bounded: rings of which no outcome comes are forgotten together, and of what was seen the last stay.
+/// Bounded: of rings those that began last are known, and of what was seen the last stays.
 final class SeenPushes: Sendable {
   enum End: Hashable, Sendable {
     /// The service has taken it.
@@ -58,14 +58,17 @@ final class SeenPushes: Sendable {
   }
 
   private struct State {
-    /// When rings began, in milliseconds since 1970.
+    /// When rings began, in milliseconds since 1970. A ring has an outcome for each device, and no one knows which is the last.
     var begun: [CallUUID: Int64] = [:]
+    /// Those, and where the next one is put, once there are as many as are remembered.
+    var rings: [CallUUID] = []
+    var place = 0
     var services: [Service: Seen] = [:]
     /// What is said of rings that go on, if they go on for as long as they may.
     var kept: [CallUUID: [CallDelivery]] = [:]
   }
 
-  private static let mostRings = 4_096
+  static let mostRings = 4_096
   private static let mostDelays = 64
   /// Few, so that it is soon seen that a service fails, or works again.
   private static let mostPeople = 8
@@ -80,8 +83,11 @@ final class SeenPushes: Sendable {
 
   func begin(_ ring: CallUUID, at moment: Int64) {
     state.withLock { state in
-      if state.begun.count >= Self.mostRings { state.begun = [:] }
-      state.begun[ring] = moment
+      guard state.begun.updateValue(moment, forKey: ring) == nil else { return }
+      guard state.rings.count >= Self.mostRings else { return state.rings.append(ring) }
+      state.begun[state.rings[state.place]] = nil
+      state.rings[state.place] = ring
+      state.place = (state.place + 1) % Self.mostRings
     }
   }
 
@@ -97,13 +103,13 @@ final class SeenPushes: Sendable {
     }
   }
 
-  /// - Returns: nil: it says something of the device alone, or of the ring.
+  /// - Returns: nil: it says something of the device or its token alone, or of the ring.
   private static func end(of delivery: CallDelivery, after delay: Int64) -> End? {
     switch delivery.state {
     case "delivered": .taken
-    case "failed": CallDelivery.reasonsOfDevice.contains(delivery.reason) ? nil : .failed
+    case "failed": delivery.isOfService ? .failed : nil
     case "expired" where delivery.reason == CallDelivery.ringOver: delay < shortest ? nil : .unsettled
-    case "expired": .failed
+    case "expired": delivery.isOfService ? .failed : nil
     default: nil
     }
   }
@@ -147,6 +153,29 @@ final class SeenPushes: Sendable {
 extension CallDelivery {
   /// Why it was given up before the service had taken it: its ring was over.
   public static let ringOver = "ringOver"
-  /// The device isn't its person's any more; its platform, the name, or its key are such that nothing can be pushed to it.
-  public static let reasonsOfDevice: Set<String> = ["deviceGone", "notConfigured", "payloadTooLarge"]
+  /// Why something fails for all devices of a service. All else may be brought about by who has a device, by the token or the topic that
+  /// it gives: a push that fails for that says nothing of others.
+  private static let reasonsOfService: Set<String> = [
+    // It isn't the one that it should be; or there is no room for one more push to it.
+    "certificate", "queueCount", "queueBytes",
+    // It doesn't believe who this server is.
+    "ExpiredProviderToken", "InvalidProviderToken", "MissingProviderToken", "UnrelatedKeyIdInToken",
+    "BadEnvironmentKeyIdInToken", "BadCertificate", "BadCertificateEnvironment", "status401",
+    // Its URL is another's.
+    "MethodNotAllowed", "status405",
+  ]
+  /// Why something that was tried for as long as its ring wasn't sent in the end, and which says nothing of the service: it is asked too
+  /// often for one token, or the ring is over. All else that is tried again is the service's own.
+  private static let reasonsOfOne: Set<String> = ["TooManyRequests", "neverRang", ringOver]
+
+  /// It failed for what would have failed for any device of that service.
+  public var isOfService: Bool {
+    switch state {
+    // A redirect isn't followed, whatever the push.
+    case "failed":
+      Self.reasonsOfService.contains(reason) || reason.count == 9 && reason.hasPrefix("status3")
+    case "expired": !Self.reasonsOfOne.contains(reason)
+    default: false
+    }
+  }
 }

@@ -51,4 +51,5 @@ final class UnheardSignals: Sendable {
 struct Unheard: Sendable {
   let pushes = SeenPushes()
   let signals = UnheardSignals()
+  let recent = RecentSignals()
 }

@@ -57,7 +57,9 @@ struct BlockedPushTests {
     var shown: [PersonID: Shown] = [:]
     var past: Int64 = 0
     while shown.count < 2, past <= 2_000 {
-      if past == delay { try await keep(state, of: ring, in: call, test) }
+      if past == delay {
+        try await keep(state, reason: state == "failed" ? "certificate" : "", of: ring, in: call, test)
+      }
       for (person, reach) in try await reach(call, test) where shown[person] == nil && reach != .unknown {
         shown[person] = Shown(reach: reach, after: past)
       }
@@ -156,7 +158,7 @@ struct BlockedPushTests {
   @Test func `the devices of one person, however often they fail, say no more of a service than another's`() {
     let seen = SeenPushes()
     for number in 0..<7 { note("delivered", by: "p\(number)", UInt64(number), seen) }
-    for number in 0..<100 { note("failed", by: "mallory", UInt64(100 + number), seen) }
+    for number in 0..<100 { note("failed", reason: "certificate", by: "mallory", UInt64(100 + number), seen) }
     // One of eight.
     #expect((20...90).contains(draw(.webhook, seen).count { $0.end == .failed }))
     #expect(draw(.apnsVoIP, seen).count { $0.end == .taken } == 400)
@@ -167,7 +169,31 @@ struct BlockedPushTests {
     note("delivered", by: "bob", 1, seen)
     note("removed", by: "eve", 2, seen)
     note("expired", reason: CallDelivery.ringOver, by: "kim", 3, seen)
-    for reason in CallDelivery.reasonsOfDevice { note("failed", reason: reason, by: reason, 4, seen) }
+    let reasons = [
+      "deviceGone", "notConfigured", "payloadTooLarge", "status400", "status404", "status422", "Unregistered",
+      "BadTopic", "TopicDisallowed", "a word that is made up", "",
+    ]
+    for (number, reason) in reasons.enumerated() {
+      note("failed", reason: reason, by: "f\(number)", UInt64(4 + number), seen)
+    }
+    note("expired", reason: "TooManyRequests", by: "max", 40, seen)
+    #expect(Set(draw(.webhook, seen)) == [SeenPushes.Outcome(end: .taken, delay: 100)])
+  }
+
+  @Test func `of rings that have no outcome yet those that began last are known, however many there are`() {
+    let seen = SeenPushes()
+    let rings = (0..<SeenPushes.mostRings + 100).map { CallUUID(random: (1, UInt64($0))) }
+    for ring in rings { seen.begin(ring, at: 0) }
+    func note(_ ring: CallUUID, by person: String, at moment: Int64) {
+      seen.note(
+        CallDelivery(
+          call: ring, person: PersonID(person), device: DeviceID("phone"), ring: ring, kind: .ring,
+          platform: "webhook", state: "delivered", reason: "", time: moment, tries: 1), at: moment)
+    }
+    // Of the first nothing is seen.
+    note(rings[99], by: "eve", at: 20_000)
+    note(rings[100], by: "bob", at: 100)
+    note(rings[SeenPushes.mostRings], by: "kim", at: 100)
     #expect(Set(draw(.webhook, seen)) == [SeenPushes.Outcome(end: .taken, delay: 100)])
   }
 

@@ -86,6 +86,55 @@ struct BlockedSignalsTests {
     }
   }
 
+  /// - Parameter pace: how many come before bob's stream has read them; none of kim's does ever.
+  @Test(arguments: StoreKind.allCases, [1, 2, 16])
+  func `a burst of the largest signals doesn't tell whether one who reads has blocked the caller`(
+    kind: StoreKind, pace: Int
+  ) async throws {
+    try await TestDesk.with(kind) { test in
+      let (bob, kim) = (PersonID("bob"), PersonID("kim"))
+      try await test.desk.block(PersonID("ada"), by: kim)
+      let call = try await test.start("ada", "bob", "kim").call.state.id
+      test.outlet.reading.withLock {
+        $0 = [bob: EventReaders([DeviceID("bob1")]), kim: EventReaders([DeviceID("kim1")])]
+      }
+      let payload = String(repeating: "A", count: 87_384)
+      for burst in 0..<3 {
+        var (open, blocked): ([Result<Int64, CallProblem>], [Result<Int64, CallProblem>]) = ([], [])
+        for number in 1...16 {
+          open.append(await answer(payload, to: "bob", in: call, by: "ada", test))
+          blocked.append(await answer(payload, to: "kim", in: call, by: "ada", test))
+          guard number % pace == 0 else { continue }
+          test.desk.noteHeard(try await test.desk.state(of: bob).last, by: bob, DeviceID("bob1"))
+        }
+        #expect(open == blocked, "burst \(burst)")
+        let first = Int64(11 * burst + 1)
+        let taken = (first..<first + 11).map { Result<Int64, CallProblem>.success($0) }
+        #expect(Array(open.prefix(11)) == taken)
+        #expect(open.suffix(5).allSatisfy { $0 == .failure(.tooMany(wait: 1_000)) })
+        // As the answer says.
+        test.clock.move(1_000)
+      }
+      #expect(try await test.heard("kim").isEmpty)
+    }
+  }
+
+  @Test func `what was sent within a second counts, and beyond so many people and calls all is forgotten`() {
+    let recent = RecentSignals(capacity: 2)
+    let (first, second, kim) = (TestDesk.uuid(), TestDesk.uuid(), PersonID("kim"))
+    for moment: Int64 in [0, 50, 99, 100, 900] { recent.note(10, for: kim, in: first, at: moment) }
+    let sums = [900, 999, 1_000, 1_099, 1_100, 1_899, 1_900].map { recent.bytes(for: kim, in: first, at: $0) }
+    #expect(sums == [50, 50, 20, 20, 10, 10, 0])
+    #expect(recent.bytes(for: PersonID("bob"), in: first, at: 900) == 0)
+    recent.note(7, for: kim, in: second, at: 950)
+    // What is over makes room.
+    recent.note(1, for: PersonID("bob"), in: second, at: 1_930)
+    #expect(recent.bytes(for: kim, in: second, at: 1_930) == 7)
+    recent.note(1, for: PersonID("eve"), in: second, at: 1_940)
+    #expect(recent.bytes(for: kim, in: second, at: 1_940) == 0)
+    #expect(recent.bytes(for: PersonID("eve"), in: second, at: 1_940) == 1)
+  }
+
   @Test func `beyond so many people and calls what was read counts as waiting until more is read`() {
     let signals = UnheardSignals(capacity: 1)
     let (first, second, kim) = (TestDesk.uuid(), TestDesk.uuid(), PersonID("kim"))

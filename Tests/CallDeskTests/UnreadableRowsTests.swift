@@ -36,6 +36,22 @@ struct UnreadableRowsTests {
   private static let waiting: SQLStatement =
     "SELECT count(*) FROM calls WHERE id = $1 AND (ended IS NULL OR deadline IS NOT NULL)"
 
+  @Test(arguments: StoreKind.allCases)
+  func `where an erasure can't be read all that is old is forgotten all the same`(kind: StoreKind)
+    async throws
+  {
+    try await TestDesk.with(kind) { test in
+      try await test.desk.keep([7], to: "key", content: [1], by: ada)
+      test.clock.move(86_400_001)
+      try await write(
+        test.store, "INSERT INTO erasures (person, time, event) VALUES ($1, 0, 0)", [.bytes([0xFF])])
+      let answers: SQLStatement = "SELECT count(*) FROM call_answers"
+      #expect(try await count(test, answers) == 1)
+      await test.desk.tidy()
+      #expect(try await count(test, answers) == 0)
+    }
+  }
+
   // MARK: - Calls
 
   @Test(arguments: StoreKind.allCases)

@@ -22,7 +22,7 @@ struct CallJudge {
     _ event: CallEvent, _ before: CallState, _ after: CallState, _ effects: [CallEffect],
     _ refusal: CallRefusal?
   ) {
-    if case .join(let person, _, let session, _) = event, refusal == nil {
+    if case .join(let person, _, let session, _, _) = event, refusal == nil {
       // The same device again has another session in place of its own.
       if after[person]?.session?.id == session,
         before[person]?.session?.device == after[person]?.session?.device

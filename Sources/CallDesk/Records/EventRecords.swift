@@ -155,30 +155,53 @@ enum EventRecords {
     SELECT DISTINCT s.call FROM call_signals s CROSS JOIN calls c WHERE c.id = s.call AND c.ended <= $1 LIMIT $2
     """
 
+  /// The last of a call's signals that was emptied.
+  struct SignalPlace: Sendable {
+    let call: SQLValue
+    let person: SQLValue
+    let number: SQLValue
+  }
+
+  /// Signals of a call that have something in them, behind one of them.
+  static let filledSignals: SQLStatement = """
+    SELECT person, number, CAST(LENGTH(body) AS BIGINT) FROM call_events
+    WHERE call = $1 AND kind = 'call.signal' AND (person, number) > ($4, $5) AND LENGTH(body) > CAST($2 AS BIGINT)
+    ORDER BY person, number LIMIT $3
+    """
+
   /// Leaves of the signals of calls that ended by then that they were, and takes all that is in them; of each call once. It goes by
   /// the numbers of signals, which a call has that had any, and which aren't needed any more: none is sent in it.
+  /// - Parameter place: where the portion before has ended: what is before that isn't looked at once more.
+  /// - Returns: where this one has ended; nil: with a call.
+  @discardableResult
   static func emptySignals(
-    endedBefore moment: Int64, _ portion: inout Portion, _ transaction: borrowing Transaction
-  ) throws(StoreError) {
+    endedBefore moment: Int64, from place: SignalPlace? = nil, _ portion: inout Portion,
+    _ transaction: borrowing Transaction
+  ) throws(StoreError) -> SignalPlace? {
     let calls = try transaction.run(endedSignals, [.integer(moment), .integer(portion.limit)])
     portion.noteFound(calls.count)
     for row in calls {
       let (call, limit) = (row.values[0], portion.limit)
+      var reached = place?.call == call ? place : nil
       let signals = try transaction.run(
-        """
-        SELECT person, number, CAST(LENGTH(body) AS BIGINT) FROM call_events
-        WHERE call = $1 AND kind = 'call.signal' AND LENGTH(body) > CAST($2 AS BIGINT)
-        ORDER BY person, number LIMIT $3
-        """, [call, .integer(PersonEvent.empty.count), .integer(limit)])
+        filledSignals,
+        [
+          call, .integer(PersonEvent.empty.count), .integer(limit), reached?.person ?? .bytes([]),
+          reached?.number ?? .integer(0),
+        ])
       let going = try portion.take(signals, size: 2)
       try transaction.run(
         "UPDATE call_events SET body = $3 WHERE person = $1 AND number = $2",
         each: going.map { [$0.values[0], $0.values[1], .bytes(PersonEvent.empty)] })
-      guard going.count == signals.count, signals.count < limit else { return }
+      if let last = going.last {
+        reached = SignalPlace(call: call, person: last.values[0], number: last.values[1])
+      }
+      guard going.count == signals.count, signals.count < limit else { return reached }
       let pairs = try transaction.run("SELECT count(*) FROM call_signals WHERE call = $1", [call])
-      guard portion.takes(try 512 * (pairs.first?.integer(0) ?? 0)) else { return }
+      guard portion.takes(try 512 * (pairs.first?.integer(0) ?? 0)) else { return reached }
       try transaction.run("DELETE FROM call_signals WHERE call = $1", [call])
     }
+    return nil
   }
 
   // MARK: - Forgetting

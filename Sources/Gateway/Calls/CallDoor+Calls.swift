@@ -112,7 +112,7 @@ extension CallDoor {
       throw .body(
         "reason must be one of \(LeaveReason.ofClients.map(\.rawValue).sorted().joined(separator: ", "))")
     }
-    let caller = try insider(call, body)
+    let caller = try caller(call, body)
     let id = try self.call(call)
     let answer: @Sendable (CallDocument) -> HTTPResponse = {
       self.answer(Answer(ended: $0.state.isEnded, call: CallBody($0)))
@@ -264,20 +264,14 @@ extension CallDoor {
       ? nil : try BodyReader(call.request, types: ["application/json"], within: .words, knowing: names)
   }
 
-  /// As `caller`, of one who is rung or in the call already. By which of its devices a person answers that reads events without naming one
-  /// isn't known: what stands for such a reader is the name of a device that joins by it, and of no other.
-  func insider(_ call: CallRequest, _ body: BodyReader?) throws(RESTProblem) -> Caller {
-    var caller = try caller(call, body)
-    if caller.device?.isReader ?? false { caller.device = nil }
-    return caller
-  }
-
   /// By the device that the token names, or else the body.
   func caller(_ call: CallRequest, _ body: BodyReader?) throws(RESTProblem) -> Caller {
     var caller = call.permission.caller
     let given = try body?.name("deviceId").value.map { DeviceID($0) }
-    // What stands for a reader gives way to what the device is called.
-    if caller.device?.isReader ?? true { caller.device = given ?? caller.device }
+    // What stands for a reader gives way to what the device is called, and is another name of it.
+    guard caller.device?.isReader ?? true, let given else { return caller }
+    caller.reader = caller.device
+    caller.device = given
     return caller
   }
 }

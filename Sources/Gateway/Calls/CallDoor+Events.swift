@@ -24,10 +24,18 @@ extension CallDoor {
     var reader = call.permission.caller
     reader.device = device
     let caller = reader
+    let isStream = request.prefers(EventStreamWriter.mediaType, to: "application/json")
+    if isStream {
+      // Nothing is read by it, and no stream ends for it.
+      if request.method == .head { return Self.opening }
+      guard feeds.admits(person, device, at: desk.now.steady) else {
+        throw RESTProblem(CallProblem.tooMany(wait: Self.replacementPause))
+      }
+    }
     try await ask { () async throws(CallProblem) in try await desk.noteReader(caller) }
     let text = CallEventText(
       desk: desk, tokens: tokens, url: url(request), wall: wallMilliseconds, reader: desk.reader())
-    if request.prefers(EventStreamWriter.mediaType, to: "application/json") {
+    if isStream {
       return stream(
         CallEventReader.Terms(
           person: person, device: device, text: text, expires: call.permission.token.validUntil,
@@ -79,16 +87,22 @@ extension CallDoor {
   }
 
   private func stream(_ terms: CallEventReader.Terms, after: Int64?) -> HTTPResponse {
-    let feed = feeds.feed(of: terms.person)
-    let place = feed.begin(terms.device)
-    var response = HTTPResponse(
+    var response = Self.opening
+    response.stream = CallEventReader(terms, after: after, feed: feeds.feed(of: terms.person))
+    return response
+  }
+
+  /// Milliseconds until a device whose streams end each other too often may come again.
+  private static let replacementPause: Int64 = 5_000
+
+  /// What a stream begins with.
+  private static var opening: HTTPResponse {
+    HTTPResponse(
       status: 200,
       headers: [
         "content-type": EventStreamWriter.mediaType, "cache-control": "no-store", "vary": "accept",
         // Proxies that collect an answer before they pass it on are asked not to.
         "x-accel-buffering": "no",
       ])
-    response.stream = CallEventReader(terms, after: after, feed: feed, place: place)
-    return response
   }
 }

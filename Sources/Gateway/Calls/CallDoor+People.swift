@@ -173,7 +173,7 @@ extension CallDoor {
     }
     let wanted = signal
     let place = try self.call(call)
-    let sender = try insider(call, body)
+    let sender = try caller(call, body)
     let number = try await ask { () async throws(CallProblem) in
       try await desk.signal(wanted, in: place, by: sender)
     }

@@ -24,6 +24,8 @@ final class CallEventReader: HTTPBodySource {
   }
 
   private struct State {
+    /// nil: the server hasn't asked it for anything yet.
+    var place: CallFeed.Place?
     /// nil: it begins with how everything stands.
     var position: Int64?
     var isReset = false
@@ -46,30 +48,43 @@ final class CallEventReader: HTTPBodySource {
 
   private let terms: Terms
   private let feed: CallFeed
-  private let place: CallFeed.Place
   private let state: Mutex<State>
 
   /// - Parameters:
   ///   - position: the last event that is known; nil: none.
-  ///   - feed: in which its device has begun to read.
-  ///   - place: what it has there; it ends with this.
-  init(_ terms: Terms, after position: Int64?, feed: CallFeed, place: CallFeed.Place) {
+  ///   - feed: in which its device reads, from the first piece on.
+  init(_ terms: Terms, after position: Int64?, feed: CallFeed) {
     self.terms = terms
     self.feed = feed
-    self.place = place
     state = Mutex(State(position: position))
   }
 
-  deinit { feed.end(place) }
+  deinit {
+    if let place = state.withLock({ $0.place }) { feed.end(place) }
+  }
 
   var signal: HTTPBodySignal { feed.signal }
 
-  func mustEnd(now: Instant) -> Bool { terms.wall() >= terms.expires || !feed.has(place) }
+  func mustEnd(now: Instant) -> Bool {
+    if terms.wall() >= terms.expires { return true }
+    guard let place = state.withLock({ $0.place }) else { return false }
+    return !feed.has(place)
+  }
+
+  /// The server asks for pieces of a stream that it has taken, and of no other: one that it refuses, or whose client has gone by then, ends
+  /// none that is read.
+  private func begun() -> CallFeed.Place {
+    if let place = state.withLock({ $0.place }) { return place }
+    let place = feed.begin(terms.device)
+    state.withLock { $0.place = place }
+    return place
+  }
 
   func produce(
     into bytes: inout [UInt8], enough: Int, now: Instant, ending: HTTPBodyEnding?
   ) -> HTTPBodyStep {
     let full = bytes.count + enough
+    let place = begun()
     let (step, question) = state.withLock { state -> (HTTPBodyStep, Int64??) in
       if state.isOver { return (.end, nil) }
       if terms.wall() >= terms.expires { state.end = .tokenExpired }

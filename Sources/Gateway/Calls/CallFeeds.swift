@@ -34,7 +34,13 @@ final class CallFeeds: Sendable {
   }
 
   /// Whether a person's events are read now.
-  func isOpen(_ person: PersonID) -> Bool { found(person) != nil }
+  func isOpen(_ person: PersonID) -> Bool { found(person)?.isRead ?? false }
+
+  /// Whether a device of a person may begin to read now; see `CallFeed.admits`.
+  /// - Parameter now: in milliseconds, on the clock that doesn't jump.
+  func admits(_ person: PersonID, _ device: DeviceID?, at now: Int64) -> Bool {
+    found(person)?.admits(device, at: now) ?? true
+  }
 
   /// Which of a person's devices read its events now.
   func readers(of person: PersonID) -> EventReaders { found(person)?.devices ?? EventReaders() }
@@ -50,7 +56,7 @@ final class CallFeeds: Sendable {
     let feeds = places.withLock { places in
       places.compactMap { person, place in place.feed.map { (person, $0) } }
     }
-    let open = feeds.map(\.0)
+    let open = feeds.filter { $0.1.isRead }.map(\.0)
     let start = Array((person?.text ?? "").utf8)
     return open.map { ($0, Array($0.text.utf8)) }.filter { start.lexicographicallyPrecedes($0.1) }
       .sorted { $0.1.lexicographicallyPrecedes($1.1) }.map(\.0)
@@ -68,12 +74,16 @@ final class CallFeeds: Sendable {
 
 /// Held by its readers, and gone with the last of them.
 final class CallFeed: Sendable {
-  /// How many read at once.
+  /// How many read at once, and how often one ends for another.
   struct Bounds: Sendable {
     /// As many as a person may have devices, and as many that are lost and not yet known to be.
     var ofPerson = 32
     /// Of a device that says which it is.
     var ofDevice = 4
+    /// Within `span` milliseconds, for one device and for all of the person's together.
+    var replacementsOfDevice = 8
+    var replacementsOfPerson = 64
+    var span: Int64 = 10_000
   }
 
   /// One who reads, from its beginning to its end.
@@ -89,6 +99,8 @@ final class CallFeed: Sendable {
     /// In the order in which they began.
     var readers: [Reader] = []
     var last: UInt64 = 0
+    /// For which devices another one ended lately, in the order of the times.
+    var replacements: [(device: DeviceID?, at: Int64)] = []
 
     func has(_ device: DeviceID?) -> Bool { readers.contains { $0.device == device } }
 
@@ -124,6 +136,24 @@ final class CallFeed: Sendable {
   var devices: EventReaders {
     let devices = table.withLock { table in table.readers.map(\.device) }
     return EventReaders(Set(devices.compactMap { $0 }), isAnyUnnamed: devices.contains(DeviceID?.none))
+  }
+
+  var isRead: Bool { table.withLock { !$0.readers.isEmpty } }
+
+  /// Whether one may begin to read. As long as there is room it may. Where another one ends for it that is counted: streams that are begun
+  /// again as soon as they end would end each other for ever, and each time that costs a request and a write.
+  /// - Parameter now: in milliseconds, on the clock that doesn't jump.
+  func admits(_ device: DeviceID?, at now: Int64, within bounds: Bounds = Bounds()) -> Bool {
+    table.withLock { table in
+      guard table.spared(for: device, within: bounds) != nil else { return true }
+      table.replacements.removeAll { now &- $0.at >= bounds.span }
+      let own = table.replacements.count { $0.device == device }
+      guard own < bounds.replacementsOfDevice, table.replacements.count < bounds.replacementsOfPerson else {
+        return false
+      }
+      table.replacements.append((device: device, at: now))
+      return true
+    }
   }
 
   /// One begins to read, in any case: where there are as many as may be, another one ends for it.

@@ -48,9 +48,10 @@ struct CallTokens: Sendable {
 }
 
 extension AccessToken {
-  /// Of the person's, by which it comes into the room of a call. One that the server hasn't made says of none: by the same token it is the
-  /// same device that comes again, by whichever door, and by each other token it is another one.
-  var deviceName: String { call?.device ?? DeviceID(ofToken: digest).text }
+  /// Of the person's, by which it comes into the room of a call. One that the server hasn't made says of none: by the same token, and by those
+  /// that are renewed from it, it is the same device that comes again, by whichever door, and by each other token it is another one.
+  /// nil: it wasn't read.
+  var deviceName: String? { call?.device ?? device.map { DeviceID(ofToken: $0).text } }
 }
 
 extension Caller {

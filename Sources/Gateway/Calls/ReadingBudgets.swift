@@ -13,15 +13,15 @@ struct ReadingDebt: Equatable, Sendable {
 /// keeps no one from answering a ring, from declining it or from leaving. Each device has a budget of its own, so that one that reads much
 /// takes nothing from the others; all of a person's together have one as well, which is `devices` times as large.
 struct ReadingBudgets: Sendable {
-  /// So many devices of one person read as much as they may at once.
+  /// So many devices of one person read as much as they may at once: of all that a read costs the person's budget has one of so many parts.
   static let devices = 8
-  /// More isn't owed: what is behind that was read, and is forgiven.
-  private static let mostOwed = Duration.seconds(1)
+  /// More isn't owed: what is behind that was read, and is forgiven. A page waits for that and for what it costs itself.
+  static let mostOwed = Duration.seconds(1)
 
   /// Charges for so many bytes that were read. A device is nil where it isn't known.
   let charge: @Sendable (_ bytes: Int, _ person: PersonID, _ device: DeviceID?) -> ReadingDebt
-  /// Charges for so many bytes before they are read and returns zero, or charges nothing to the device and says how long it takes until
-  /// there are as many.
+  /// Charges for so many bytes before they are read and returns zero, or charges nothing, neither to the device nor to the person, and
+  /// says how long it takes until there are as many.
   let take: @Sendable (_ bytes: Int, _ person: PersonID, _ device: DeviceID?) -> Duration
 }
 
@@ -29,25 +29,27 @@ extension ReadingBudgets {
   /// No room is named by a character of control, nor is a device.
   private static let ofPerson = "\n"
 
-  private static func name(of device: DeviceID?) -> String { ofPerson + (device?.text ?? ofPerson) }
+  /// That of a device, and that of all of the person's.
+  private static func shares(of device: DeviceID?) -> [Intakes.Share] {
+    [
+      Intakes.Share(room: ofPerson + (device?.text ?? ofPerson)),
+      Intakes.Share(room: ofPerson, parts: devices),
+    ]
+  }
 
   /// - Parameter instant: by a clock that is never stepped.
   init(_ intakes: Intakes, instant: @escaping @Sendable () -> Instant) {
     charge = { bytes, person, device in
-      let now = instant()
-      return ReadingDebt(
-        ofDevice: intakes.charge(
-          bytes, room: Self.name(of: device), identity: person.text, owingAtMost: Self.mostOwed, now: now),
-        ofPerson: intakes.charge(
-          bytes / Self.devices, room: Self.ofPerson, identity: person.text, owingAtMost: Self.mostOwed,
-          now: now))
+      let waits = intakes.charge(
+        bytes, shares: Self.shares(of: device), identity: person.text, owingAtMost: Self.mostOwed,
+        now: instant())
+      return ReadingDebt(ofDevice: waits[0], ofPerson: waits[1])
     }
     take = { bytes, person, device in
-      let now = instant()
-      let wait = intakes.take(
-        bytes / Self.devices, room: Self.ofPerson, identity: person.text, now: now)
-      guard wait == .zero else { return wait }
-      return intakes.take(bytes, room: Self.name(of: device), identity: person.text, now: now)
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.pagesReadForNothing) { return .zero }
+      #endif
+      return intakes.take(bytes, shares: Self.shares(of: device), identity: person.text, now: instant())
     }
   }
 }

@@ -9,7 +9,14 @@ package final class Intakes: Sendable {
     let identity: ExactName
   }
 
-  /// A charge that is refused where the allowance is too small.
+  /// One of several budgets that are charged for the same.
+  struct Share: Sendable {
+    let room: String
+    /// It is charged one of so many parts.
+    var parts = 1
+  }
+
+  /// A charge that is refused where the allowance is too small, or of what is read in any case.
   package struct Charge: Sendable {
     package let room: String
     package let identity: String
@@ -19,6 +26,8 @@ package final class Intakes: Sendable {
     package let isPaid: Bool
     /// It is of what was done already, and charged however little there was.
     package var isOwed = false
+    /// It is charged one of so many parts of all that it costs.
+    package var parts = 1
   }
 
   private let table = Mutex(AllowanceTable<Payer, IntakeBudget>(capacity: 16_384))
@@ -36,16 +45,54 @@ package final class Intakes: Sendable {
     }
   }
 
-  /// As `charge`, of what is read in any case: where so much is owed already nothing is added to it.
-  /// - Returns: how long it takes until nothing is owed.
+  /// As `charge`, of what is read in any case, and by each of some budgets: what is beyond `most` isn't owed.
+  /// - Returns: how long it takes until nothing is owed, by each of them.
   func charge(
-    _ bytes: Int, room: String, identity: String, owingAtMost most: Duration, now: Instant
-  ) -> Duration {
-    table.withLock { table in
-      table.use(Payer(room: ExactName(room), identity: ExactName(identity)), now: now) {
-        $0.charge(bytes, owingAtMost: most, now: now)
+    _ bytes: Int, shares: [Share], identity: String, owingAtMost most: Duration, now: Instant
+  ) -> [Duration] {
+    let waits = table.withLock { table -> [Duration] in
+      var waits: [Duration] = []
+      for share in shares {
+        let payer = Payer(room: ExactName(share.room), identity: ExactName(identity))
+        let wait = table.use(payer, now: now) {
+          $0.charge(bytes, parts: share.parts, owingAtMost: most, now: now)
+        }
+        waits.append(wait)
       }
+      return waits
     }
+    for share in shares {
+      noted?(
+        Charge(
+          room: share.room, identity: identity, bytes: bytes, isPaid: true, isOwed: true, parts: share.parts))
+    }
+    return waits
+  }
+
+  /// As `take`, by each of some budgets: where one of them hasn't enough none is charged.
+  /// - Returns: zero, or how long it takes until all have enough.
+  func take(_ bytes: Int, shares: [Share], identity: String, now: Instant) -> Duration {
+    let wait = table.withLock { table -> Duration in
+      var wait = Duration.zero
+      for share in shares {
+        let payer = Payer(room: ExactName(share.room), identity: ExactName(identity))
+        let own = table.use(payer, now: now) { $0.wait(for: bytes, parts: share.parts, now: now) }
+        wait = max(wait, own)
+      }
+      guard wait == .zero else { return wait }
+      for share in shares {
+        table.use(Payer(room: ExactName(share.room), identity: ExactName(identity)), now: now) {
+          $0.take(bytes, parts: share.parts, now: now)
+        }
+      }
+      return wait
+    }
+    for share in shares {
+      noted?(
+        Charge(
+          room: share.room, identity: identity, bytes: bytes, isPaid: wait == .zero, parts: share.parts))
+    }
+    return wait
   }
 
   /// As `charge`, of what is refused where there isn't enough; then nothing is charged.

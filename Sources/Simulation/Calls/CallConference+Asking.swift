@@ -209,6 +209,7 @@ extension CallConference {
     }
     var paid: [String: Int] = [:]
     var short: Set<String> = []
+    judgeReadings(of: done)
     for charge in server.takeCharges() where charge.room.isEmpty {
       if charge.isPaid {
         paid[charge.identity, default: 0] += charge.bytes
@@ -230,6 +231,22 @@ extension CallConference {
       guard sum > price.upperBound || sum < price.lowerBound && !short.contains(identity) else { continue }
       let asked = done.map { name(of: $0.ask) }.joined(separator: "; ")
       violation("\(identity) is charged \(sum) and not \(price) for \(asked)")
+    }
+  }
+
+  /// What is read page by page is paid by the device that reads; what is refused, by no one.
+  private func judgeReadings(of done: [Paid]) {
+    var prices: [CallReadings.Reader: Int] = [:]
+    for (errand, bearer, reply) in done.map({ ($0.ask.errand, $0.ask.bearer, $0.reply) })
+    where errand.price.readItems > 0 && reply.isDone {
+      let reader = CallReadings.Reader(person: bearer.identity, device: errand.device ?? bearer.device)
+      prices[reader, default: 0] += errand.price.reading(answer: reply.body.count)
+    }
+    let (paid, faults) = readings.note(server.takeReadings(), now: now.nanoseconds)
+    for fault in faults { violation(fault) }
+    for reader in Set(prices.keys).union(paid.keys).sorted(by: { $0.name < $1.name }) {
+      let (price, sum) = (prices[reader] ?? 0, paid[reader] ?? 0)
+      if sum != price { violation("\(reader.name) is charged \(sum) and not \(price) for what it has read") }
     }
   }
 

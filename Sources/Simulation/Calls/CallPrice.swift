@@ -25,6 +25,8 @@ struct CallPrice {
   var mayEndAtDoor = false
   /// It is another door's.
   var isFree = false
+  /// Events that a page may have, which are paid apart from the request.
+  var readItems = 0
 
   /// What is charged.
   /// - Parameters:
@@ -40,6 +42,18 @@ struct CallPrice {
     if isPaidBehind, let answer { due += min(max(0, answer - listed), Self.mostBehindAnswer) }
     let least = mayEndAtDoor && answer == nil ? base : due
     return least...(copies ? due + Self.mostBehindAnswer : due)
+  }
+}
+
+extension CallPrice {
+  /// What a page has beyond the events that were paid before is charged up to that.
+  private static let mostBehindPage = 524_288
+
+  /// What is charged for reading.
+  /// - Parameter answer: bytes of the page.
+  func reading(answer: Int) -> Int {
+    let before = readItems * Self.item
+    return before + min(max(0, answer - before), Self.mostBehindPage)
   }
 }
 
@@ -62,14 +76,40 @@ struct CallBudget {
   /// - Parameter isOwed: it is of what was done already, and may be more than is left.
   /// - Returns: what is wrong.
   mutating func note(_ bytes: Int, isPaid: Bool, isOwed: Bool = false, now: Int64) -> String? {
+    guard isPaid else {
+      guard hasEnough(for: bytes, now: now) else { return nil }
+      return "\(bytes) bytes are refused, though \(Int(left)) are left"
+    }
+    let isShort = !pay(bytes, now: now)
+    return isShort && !isOwed ? "\(bytes) bytes are done for one who has none left" : nil
+  }
+
+  private mutating func pass(to now: Int64) {
     left = min(Self.burst, left + Double(now - at) / 1e9 * Self.rate)
     at = now
-    let amount = min(Self.charge + Double(bytes), Self.burst)
-    guard isPaid else {
-      return left > amount + Self.slack ? "\(bytes) bytes are refused, though \(Int(left)) are left" : nil
-    }
-    left -= amount
-    if isOwed { return nil }
-    return left < -Self.slack ? "\(bytes) bytes are done for one who has none left" : nil
+  }
+
+  private static func amount(_ bytes: Int, _ parts: Int) -> Double {
+    min(charge + Double(bytes), burst) / Double(parts)
+  }
+
+  /// Whether a charge is certainly not to be refused.
+  /// - Parameter parts: it has one of so many parts of it.
+  mutating func hasEnough(for bytes: Int, parts: Int = 1, now: Int64) -> Bool {
+    pass(to: now)
+    return left > Self.amount(bytes, parts) + Self.slack
+  }
+
+  /// - Returns: whether there was enough.
+  mutating func pay(_ bytes: Int, parts: Int = 1, now: Int64) -> Bool {
+    pass(to: now)
+    left -= Self.amount(bytes, parts)
+    return left >= -Self.slack
+  }
+
+  /// Charges for what was read in any case, of which no more is owed than comes in a second.
+  mutating func owe(_ bytes: Int, parts: Int, now: Int64) {
+    pass(to: now)
+    left = max(left - (Self.charge + Double(bytes)) / Double(parts), min(left, -Self.rate))
   }
 }

@@ -1,6 +1,7 @@
 import AccessTokens
 import CallDesk
 import Calls
+import Crypto
 import Foundation
 import HTTPServer
 import Rooms
@@ -88,6 +89,35 @@ struct CallComingsTests {
   }
 
   @Test(arguments: StoreKind.allCases)
+  func `a token that was renewed is of the same device, and one that says more of another`(
+    kind: StoreKind
+  ) async throws {
+    let calls = try await CallHouse(on: kind)
+    let (id, room) = try await call(calls)
+    func token(_ more: String) -> String {
+      let grants = #""video":{"room":"\#(room)","roomJoin":true}"#
+      let claims = #"{"iss":"APIkey","sub":"bob","exp":\#(House.now + 600),\#(grants)\#(more)}"#
+      let parts = [#"{"alg":"HS256"}"#, claims].map { Base64URL.encode(Array($0.utf8)) }
+      let signed = parts.joined(separator: ".")
+      let code = HMAC.code(.sha256, key: Array(House.secret.utf8), message: Array(signed.utf8))
+      return signed + "." + Base64URL.encode(code)
+    }
+    var text = token("")
+    var guests: [Guest] = []
+    for renewals in 0..<3 {
+      guests.append(calls.house.connect(text, room: room))
+      #expect(try await guests.last?.next("joined")["type"] as? String == "joined", "\(renewals)")
+      let read = try AccessToken(verifying: text, keys: ["APIkey": House.secret], now: House.now)
+      text = read.renewed(at: House.now + renewals, grants: read.grants).signed(secret: House.secret)
+    }
+    for number in 0..<2 {
+      let other = calls.house.connect(token(#","jti":"\#(number)""#), room: room)
+      #expect(try await other.next("joined")["code"] as? String == "not-allowed")
+    }
+    #expect(await active(id, calls) == ["ada", "bob"] && guests.last?.socket.closeCode == nil)
+  }
+
+  @Test(arguments: StoreKind.allCases)
   func `who publishes and plays by one token is one device`(kind: StoreKind) async throws {
     let calls = try await CallHouse(on: kind)
     let (id, room) = try await call(calls)
@@ -123,6 +153,72 @@ struct CallComingsTests {
     #expect((signal["data"] as? NSDictionary)?["device"] as? String == "phone")
     let left = await calls.house.ask(.post, "/v1/calls/\(id)/leave", "{}", token: token)
     #expect(left.status == 200 && left["ended"] as? Bool == true)
+  }
+
+  /// - Parameter query: of the device that answers; the other one doesn't say which it is.
+  @Test(arguments: StoreKind.allCases, ["", "&device=phone"])
+  func `a device that has answered stays where a reader that doesn't say which it is declines or signals behind it`(
+    kind: StoreKind, query: String
+  ) async throws {
+    let calls = try await CallHouse(on: kind)
+    let (id, room) = try await call(calls)
+    let (token, other) = (try await ringToken(query, calls), try await ringToken("", calls))
+    let guest = calls.house.connect(token, room: room)
+    #expect(try await guest.next("joined")["type"] as? String == "joined")
+    for reason in ["rejected", "userLeft"] {
+      let late = await calls.house.ask(
+        .post, "/v1/calls/\(id)/leave", #"{"reason":"\#(reason)"}"#, token: other)
+      #expect(late.status == 200 && late["ended"] as? Bool == false, "\(reason)")
+    }
+    #expect(await active(id, calls) == ["ada", "bob"])
+    // What each signals is its own.
+    var devices: [String] = []
+    for sender in [token, other] {
+      let body = #"{"id":"\#(UUID().uuidString)","to":"ada","kind":"reject","payload":"AAAA"}"#
+      #expect(await calls.house.ask(.post, "/v1/calls/\(id)/signals", body, token: sender).status == 201)
+      let heard = await calls.ask(.get, "/v1/calls/events?after=0", by: "ada").items
+      let last = try #require(heard.last(where: { $0["event"] as? String == "call.signal" }))
+      devices.append(try #require((last["data"] as? NSDictionary)?["device"] as? String))
+    }
+    #expect(devices[0] != devices[1] && (query.isEmpty || devices[0] == "phone"))
+    // The one that is in the call leaves it.
+    let left = await calls.house.ask(.post, "/v1/calls/\(id)/leave", "{}", token: token)
+    #expect(left.status == 200 && left["ended"] as? Bool == true)
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a reader that doesn't say which it is declines for its person while no device has answered`(
+    kind: StoreKind
+  ) async throws {
+    let calls = try await CallHouse(on: kind)
+    let (id, _) = try await call(calls)
+    let token = try await ringToken("", calls)
+    let body = #"{"id":"\#(UUID().uuidString)","to":"ada","kind":"reject","payload":"AAAA"}"#
+    #expect(await calls.house.ask(.post, "/v1/calls/\(id)/signals", body, token: token).status == 201)
+    let declined = await calls.house.ask(
+      .post, "/v1/calls/\(id)/leave", #"{"reason":"rejected"}"#, token: token)
+    #expect(declined.status == 200 && declined["ended"] as? Bool == true)
+    let call = await calls.ask(.get, "/v1/calls/\(id)", by: "ada")
+    #expect(call["outcome"] as? String == "declined")
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a device that has answered by a reader's token, under its own name, leaves by either, and no other reader for it`(
+    kind: StoreKind
+  ) async throws {
+    for byToken in [true, false] {
+      let calls = try await CallHouse(on: kind)
+      let (id, _) = try await call(calls)
+      let (token, other) = (try await ringToken("", calls), try await ringToken("", calls))
+      let joined = await calls.house.ask(
+        .post, "/v1/calls/\(id)/join", #"{"deviceId":"phone"}"#, token: token)
+      #expect(joined.status == 200 && joined["device"] as? String == "phone")
+      let own = try #require(joined["token"] as? String)
+      let late = await calls.house.ask(.post, "/v1/calls/\(id)/leave", "{}", token: other)
+      #expect(late.status == 200 && late["ended"] as? Bool == false)
+      let left = await calls.house.ask(.post, "/v1/calls/\(id)/leave", "{}", token: byToken ? token : own)
+      #expect(left.status == 200 && left["ended"] as? Bool == true)
+    }
   }
 
   @Test(arguments: StoreKind.allCases)

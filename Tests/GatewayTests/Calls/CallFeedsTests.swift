@@ -56,6 +56,24 @@ struct CallFeedsTests {
     #expect(!feed.has(unnamed) && feed.has(other) && phones.map(feed.has) == [false, true, true])
   }
 
+  @Test func `streams of a device end each other so often, and then no other begins until some time has passed`() {
+    let feed = CallFeeds().feed(of: Self.ada)
+    var bounds = CallFeed.Bounds(ofPerson: 5, ofDevice: 2)
+    (bounds.replacementsOfDevice, bounds.replacementsOfPerson, bounds.span) = (3, 5, 1_000)
+    func begins(_ device: DeviceID?, at now: Int64) -> Bool {
+      guard feed.admits(device, at: now, within: bounds) else { return false }
+      feed.begin(device, within: bounds)
+      return true
+    }
+    // The first two end none.
+    #expect((0..<7).map { begins(Self.phone, at: $0 * 10) } == [true, true, true, true, true, false, false])
+    // Another device has turns of its own, and where there is room none is taken.
+    #expect((0..<5).map { begins(DeviceID("tablet"), at: 100 + $0) } == [true, true, true, true, false])
+    #expect(begins(nil, at: 200) && !begins(nil, at: 200), "all of the person's have no more together")
+    // Each turn comes back by itself.
+    #expect(!begins(Self.phone, at: 1_019) && begins(Self.phone, at: 1_020) && !begins(Self.phone, at: 1_029))
+  }
+
   @Test func `a device whose last reader ends for another's reads no more, and who listens hears so once`() {
     let feeds = CallFeeds()
     let count = Mutex(0)
@@ -82,7 +100,9 @@ struct CallFeedsTests {
   @Test func `a person whose last reader has gone has no feed any more`() {
     let feeds = CallFeeds()
     var feed: CallFeed? = feeds.feed(of: Self.ada)
-    #expect(feed != nil && feeds.isOpen(Self.ada) && feeds.people(after: nil) == [Self.ada])
+    #expect(!feeds.isOpen(Self.ada) && feeds.people(after: nil).isEmpty, "no one has begun to read")
+    let place = feed?.begin(Self.phone)
+    #expect(place != nil && feeds.isOpen(Self.ada) && feeds.people(after: nil) == [Self.ada])
     feed = nil
     #expect(!feeds.isOpen(Self.ada) && feeds.people(after: nil).isEmpty)
   }

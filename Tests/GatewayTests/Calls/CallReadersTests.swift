@@ -45,6 +45,7 @@ struct CallReadersTests {
     for _ in 0..<40 {
       phones.append(try await listener(calls, "?device=phone"))
       if phones.count > 4 { #expect(isReplaced(phones[phones.count - 5]), "\(phones.count)") }
+      calls.clock.move(1_300)
     }
     let (id, _) = await calls.start("ada", "bob")
     for living in phones.suffix(4) + [tablet] {
@@ -90,6 +91,45 @@ struct CallReadersTests {
     #expect(readers == EventReaders([DeviceID("phone")]))
     phones.removeAll()
     try await eventually("no one reads") { calls.rooms.readers(of: PersonID("bob")) == EventReaders() }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `streams of one device that end each other again and again are refused then, and later no more`(
+    kind: StoreKind
+  ) async throws {
+    let calls = try await CallHouse(on: kind)
+    var phones: [EventListener] = []
+    for _ in 0..<12 { phones.append(try await listener(calls, "?device=phone")) }
+    for _ in 0..<3 {
+      let refused = await calls.house.listen("/v1/calls/events?device=phone", token: CallHouse.token("bob"))
+      #expect(refused.status == 429 && refused.headers["retry-after"] == "5" && refused.stream == nil)
+    }
+    // Those that read stay, and other devices begin.
+    for living in phones.suffix(4) { #expect(living.events().isEmpty && !living.isOver) }
+    _ = try await listener(calls, "?device=tablet")
+    calls.clock.move(10_000)
+    phones.append(try await listener(calls, "?device=phone"))
+    #expect(isReplaced(phones[8]))
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a stream that the server doesn't take, and HEAD, end none that is read`(kind: StoreKind) async throws {
+    let calls = try await CallHouse(on: kind)
+    let (bob, token) = (PersonID("bob"), CallHouse.token("bob"))
+    let path = "/v1/calls/events?device=phone"
+    var untaken: [HTTPResponse] = [await calls.house.listen(path, token: token)]
+    #expect(untaken[0].stream != nil && calls.rooms.readers(of: bob) == EventReaders())
+    var phones: [EventListener] = []
+    for _ in 0..<4 { phones.append(try await listener(calls, "?device=phone")) }
+    for _ in 0..<4 { untaken.append(await calls.house.listen(path, token: token)) }
+    for _ in 0..<20 {
+      let head = await calls.house.listen(path, token: token, method: .head)
+      #expect(head.status == 200 && head.stream == nil)
+      #expect(head.headers["content-type"] == "text/event-stream" && head.headers["vary"] == "accept")
+    }
+    untaken.removeAll()
+    for living in phones { #expect(living.events().isEmpty && !living.isOver) }
+    #expect(calls.rooms.readers(of: bob) == EventReaders([DeviceID("phone")]))
   }
 
   // MARK: - What reading costs
@@ -145,11 +185,13 @@ struct CallReadersTests {
       return await calls.ask(.post, "/v1/calls/\(id)/signals", body, by: "ada").status
     }
     var sent = 0
-    for turn in 0..<12 {
+    for turn in 0..<8 {
       var batch = 0
       while await send() == 201 { batch += 1 }
       sent += batch
       #expect((3...5).contains(batch))
+      // What was sent within a second waits in any case.
+      calls.clock.move(1_000)
       // The tablet hears what comes behind them.
       let change = #"{"media":"\#(turn % 2 == 0 ? "video" : "audio")"}"#
       #expect(await calls.ask(.patch, "/v1/calls/\(id)", change, by: "ada").status == 200)
