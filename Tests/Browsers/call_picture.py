@@ -54,9 +54,9 @@ async def run(report, options):
             tab = await chromium.tab(PAINT.replace("SKY", sky).replace("HILL", hill).replace("COAT", coat)
                                      .replace("VOLUME", "0.3" if name == "Grace" else "0"))
             await tab.resize(1000, 600)
-            await tab.open(f"{server.ORIGIN}/?room=garden&name={name}&autojoin=1")
+            await tab.open(f"{server.ORIGIN}/?room=garden&name={name}")
             people.append(Person(tab, name))
-            await people[-1].until("document.body.dataset.view === 'call'")
+            await people[-1].enter()
             await people[-1].tab.evaluate("document.getElementById('notice').hidden = true")
         viewer = people[0]
         for name, *_ in PEOPLE[1:]:

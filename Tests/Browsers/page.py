@@ -267,9 +267,9 @@ async def _by_https(report, options, chromium):
         for name in ("Ada", "Bob"):
             tab = await new_tab(chromium)
             await tab.trust_everybody()
-            await tab.open(f"{server.ORIGIN}/?room=lan&name={name}&autojoin=1")
+            await tab.open(f"{server.ORIGIN}/?room=lan&name={name}")
             people.append(Person(tab, name))
-            await people[-1].until(IN_CALL)
+            await people[-1].enter()
         for person, other in zip(people, reversed(people)):
             await person.sees_picture(other.name)
         is_secure = await people[0].tab.evaluate("return window.isSecureContext")

@@ -4,7 +4,7 @@ import asyncio
 import json
 
 from harness.guests import guests
-from harness.person import IN_CALL, Person
+from harness.person import Person
 
 # Where tiles belong, by name: what moves is on its way there.
 SIZES = """Object.fromEntries([...document.querySelectorAll('.tile')].filter((tile) => !tile.hidden).map((tile) =>
@@ -107,8 +107,8 @@ ABOVE = BESIDE.replace("left }) => left", "top }) => top").replace("large.right"
 
 async def _again(person, server, room):
     """Loads the page again and is in the call again."""
-    await person.tab.open(f"{server.ORIGIN}/?room={room}&name=Ada&autojoin=1")
-    await person.until(IN_CALL)
+    await person.tab.open(f"{server.ORIGIN}/?room={room}&name=Ada")
+    await person.enter()
 
 
 async def _layouts(report, server, browser, room, person):

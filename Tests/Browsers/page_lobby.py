@@ -210,6 +210,26 @@ async def _waiting(report, options, server, browser, other):
                               f"“{refused}”, {is_quiet}", "didn't let you in" in refused and is_quiet)
 
 
+async def _led(report, server, browser, other):
+    """A link that joins at once, where devices are allowed and were wanted the last time: nothing is opened before one turns it on."""
+    room = f"led-{browser.name}"
+    eve = await Person.join(other, server, room, "Eve", publish=0)
+    wanted = "localStorage.setItem('roost', JSON.stringify({ wantsCamera: true, wantsMicrophone: true }));"
+    ada = await Person.arrive(browser, server, room, "Ada", DEVICES.replace("CAN_BLUR", "false") + wanted, autojoin=1)
+    await ada.until(IN_CALL)
+    await eve.sees("Ada", "!tile.classList.contains('has-picture')")
+    asked, sent, *pressed = await ada.tab.evaluate("""return [window.asked.length, roostPage.room.publications.length,
+      ...["camera", "microphone"].map((kind) => document.getElementById(kind).ariaPressed)]""")
+    await ada.click("camera")
+    await eve.sees_picture("Ada")
+    opened = await ada.tab.evaluate("return window.asked.map((each) => Object.keys(each).join())")
+    for person in (ada, eve):
+        await person.leave()
+    return report.row(f"page, {browser.name}: a link that joins at once", "in, and nothing opened or sent; then the camera, by pointer",
+                      f"{asked} asked for, {sent} sent, {pressed}; {opened}", (asked, sent) == (0, 0) and pressed == ["false", "false"]
+                      and opened == ["video"])
+
+
 async def _alone(report, server, browser):
     """What needs no other browser."""
     ada = await _arrive(browser, server, f"lobby-{browser.name}")
@@ -223,4 +243,6 @@ async def _alone(report, server, browser):
 
 async def meet(report, options, server, chromium, firefox):
     holds = all(await asyncio.gather(*(_alone(report, server, browser) for browser in (chromium, firefox))))
-    return holds & all(await asyncio.gather(*(_waiting(report, options, server, *pair) for pair in ((chromium, firefox), (firefox, chromium)))))
+    pairs = ((chromium, firefox), (firefox, chromium))
+    holds &= all(await asyncio.gather(*(_waiting(report, options, server, *pair) for pair in pairs)))
+    return holds & all(await asyncio.gather(*(_led(report, server, *pair) for pair in pairs)))

@@ -9,7 +9,7 @@ import shutil
 from call_picture import PAINT, PEOPLE
 from harness.chromium import Chromium
 from harness.guests import guests
-from harness.person import IN_CALL, Person
+from harness.person import Person
 from harness.server import Server
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -81,9 +81,10 @@ async def _come(server, chromium, who, room, joins=False):
     tab = await chromium.tab(_painted(*who))
     await tab.resize(*DESKTOP)
     person = Person(tab, who[0])
-    await tab.open(f"{server.ORIGIN}/?room={room}&name={who[0]}{'&autojoin=1' if joins else ''}")
+    await tab.open(f"{server.ORIGIN}/?room={room}&name={who[0]}")
     if joins:
-        await person.until(f"{IN_CALL} && {WHOLE}", 30)
+        await person.enter()
+        await person.until(WHOLE, 30)
         await tab.evaluate("document.getElementById('notice').hidden = true")
     else:
         await person.until("document.getElementById('preview').videoWidth > 0")

@@ -14,6 +14,9 @@ PROFILE = "AEAD_AES_128_GCM"
 
 async def _join(browser, server, room, publish):
     await browser.open(server.page(room, browser.name, publish))
+    await browser.wait_until("document.body.dataset.view === 'call'")
+    if publish:
+        await browser.evaluate("for (const kind of ['camera', 'microphone']) document.getElementById(kind).click()")
     await browser.wait_until("window.roostPage?.peerConnection?.connectionState === 'connected'")
 
 

@@ -175,6 +175,14 @@ test("addresses of the web are links, and nothing else is", () => {
   for (const { href } of pieces(cases.map(([text]) => text).join(" "))) if (href) assert.match(href, /^https?:\/\/[^@]+$/);
 });
 
+test("of a text that is nothing but addresses the first twenty are links", () => {
+  const text = "http://a.b ".repeat(363);
+  const found = pieces(text);
+  assert.equal(found.filter(({ href }) => href).length, 20);
+  assert.equal(found.length, 40, "each with a space behind it, the last with all the rest");
+  assert.equal(found.map(({ text: piece }) => piece).join(""), text);
+});
+
 test("an address leads where it seems to: its host is a name, in which no sign looks like the end of it", () => {
   const hrefs = (text) => pieces(text).flatMap(({ href }) => href ?? []);
   const names = ["localhost:7880", "127.0.0.1", "a-b.example", "xn--bcher-kva.example", "bücher.example", "пример.рф", "例え.テスト", "コーヒー.jp",

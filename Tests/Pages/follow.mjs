@@ -101,6 +101,42 @@ test("a refusal that holds ends it", async (t) => {
   }
 });
 
+test("what one event makes of the page's own code is reported, and the events go on", { timeout: 10_000 }, async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const [reported, heard, troubles] = [[], [], []];
+  t.after(() => delete globalThis.reportError);
+  globalThis.reportError = ({ message }) => reported.push(message);
+  const answers = [
+    refused(0), stream(["id: R:1\nevent: a\ndata: 1\n\nid: R:2\nevent: a\ndata: 2\n\nevent: a\ndata: {\n\nid: R:4\nevent: a\ndata: 4\n\n"]),
+    stream(['event: end\ndata: {"reason":"roomFinished"}\n\n']),
+  ];
+  const asked = [];
+  const turn = setInterval(() => t.mock.timers.tick(8000), 1);
+  t.after(() => clearInterval(turn));
+  const why = await new Promise((over) => {
+    follow(async ({ headers }) => {
+      asked.push(headers["last-event-id"] ?? "");
+      const answer = answers.shift();
+      if (answer instanceof Error) throw answer;
+      return answer;
+    }, {
+      event: (_, data) => {
+        heard.push(data);
+        if (data === 1) throw new Error("an event");
+      },
+      trouble: (error) => {
+        troubles.push(error && error.status);
+        throw new Error("a trouble");
+      },
+      over,
+    });
+  });
+  assert.deepEqual([heard, troubles, asked], [[1, 2, 4], [0, null], ["", "", "R:4"]]);
+  assert.deepEqual(reported.filter((message) => message.startsWith("a")), ["a trouble", "a trouble", "an event"]);
+  assert.equal(reported.length, 4, "and what is no JSON");
+  assert.deepEqual(why, { reason: "roomFinished" });
+});
+
 test("nothing more is called once it was ended, also from within", async () => {
   const events = [];
   await new Promise((done) => {

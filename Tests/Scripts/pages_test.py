@@ -26,6 +26,9 @@ class PagesTest(LimitedTest):
                                   timeout=60, env={**os.environ, "PAGES": folder, "SCHEMA": str(ROOT / "docs/signalling.schema.json")})
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
+    def test_a_participant_that_is_looked_at(self):
+        self.run_node("admin-person.mjs")
+
     def test_charts(self):
         self.run_node("chart.mjs")
 

@@ -61,8 +61,10 @@ class Permissions {
     [this.#room, this.#person] = [room, person];
     this.#legend.textContent = say("admin.may", { name: nameOf(person) });
     if (!desk.rest) return;
+    const changes = this.#changes;
     try {
-      this.#show((await desk.rest.participant(room, person.identity)).permissions);
+      const { permissions } = await desk.rest.participant(room, person.identity);
+      if (changes === this.#changes) this.#show(permissions); // Else the answer to the change says more.
     } catch (error) {
       // It may have left in between.
       if (error.status !== 404) notice(problem(error));
@@ -114,7 +116,8 @@ export class Gets {
 
   /** @param {string} room its name @param {object} person */
   async show(room, person) {
-    if (this.#isAsking) return;
+    // One may have signed out while its code was being fetched.
+    if (this.#isAsking || !desk.rest) return;
     this.#isAsking = true;
     try {
       const found = await desk.rest.explain(room, person.identity);

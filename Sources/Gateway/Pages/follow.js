@@ -24,6 +24,7 @@ export class Blocks {
 }
 
 /**
+ * What `on.event` and `on.trouble` throw is reported as an error of the page, and ends nothing.
  * @param {(options: {headers: object, signal: AbortSignal}) => Promise<Response>} open asks for the stream; rejects with a RESTError
  * @param {object} on
  * @param {(type: string, data: object, id?: string) => void} on.event
@@ -47,7 +48,7 @@ async function read(open, on, signal, after) {
     } catch (error) {
       if (signal.aborted) return;
       if (refusals.includes(error.status)) return on.over({ error });
-      if (!place.isTroubled) on.trouble(error);
+      if (!place.isTroubled) attempt(() => on.trouble(error));
       place.isTroubled = true;
     }
     if (signal.aborted) return;
@@ -70,10 +71,20 @@ async function take(body, place, on, signal) {
     if (piece.done) return reason;
     for (const { id, event, data } of blocks.read(piece.value)) {
       if (signal.aborted) return reason;
-      if (place.isTroubled) on.trouble(null);
+      if (place.isTroubled) attempt(() => on.trouble(null));
       Object.assign(place, { failures: 0, isTroubled: false, id: id ?? place.id });
-      if (event === "end") reason = JSON.parse(data).reason;
-      else on.event(event, JSON.parse(data), id);
+      attempt(() => {
+        if (event === "end") reason = JSON.parse(data).reason;
+        else on.event(event, JSON.parse(data), id);
+      });
     }
+  }
+}
+
+function attempt(act) {
+  try {
+    act();
+  } catch (error) {
+    reportError(error);
   }
 }

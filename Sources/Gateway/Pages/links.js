@@ -1,6 +1,7 @@
 // Links in what people write: addresses of the web alone, and nothing else of a text means anything.
 
 const longest = 2000; // characters of an address
+const most = 20; // links of a text: hundreds of texts are shown at once, and each could be nothing but addresses
 // Neither spaces nor signs that turn the text around, nor what stands around an address in any script.
 const address = /https?:\/\/[^\s<>"'`\p{C}\u200e\u200f\u061c，。；：！？、（）《》【】「」『』“”‘’«»]+/giu;
 const closing = ".,;:!?…'\")]}";
@@ -10,13 +11,13 @@ const pairs = { ")": "(", "]": "[", "}": "{" };
 const part = /^(?:[\p{Script=Latin}0-9-]+|(?:[0-9ー-]|(?![\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}])[\p{L}\p{M}\p{Nd}])+)$/u;
 
 /**
- * A text in pieces, of which some are links.
+ * A text in pieces, of which some are links; what stands behind as many as there may be is text.
  * @param {string} text
  * @returns {{text: string, href?: string}[]}
  */
 export function pieces(text) {
   const found = [];
-  let place = 0;
+  let [place, links] = [0, 0];
   for (const match of text.matchAll(address)) {
     const words = trimmed(match[0]);
     const href = reachable(words);
@@ -24,6 +25,8 @@ export function pieces(text) {
     if (match.index > place) found.push({ text: text.slice(place, match.index) });
     found.push({ text: words, href });
     place = match.index + words.length;
+    links += 1;
+    if (links === most) break;
   }
   if (place < text.length) found.push({ text: text.slice(place) });
   return found;

@@ -23,9 +23,13 @@ const mostMissed = 500;
 
 translate();
 
-const wanted = (kind, before) => query.get("publish") !== "0" && mayPublish(kind) && before !== false;
+const generated = query.get("source") === "noise";
+const joinsAtOnce = query.get("autojoin") === "1";
+// A link that joins at once may be a stranger's: it opens neither camera nor microphone, whatever is allowed and remembered.
+const wanted = (kind, before) =>
+  query.get("publish") !== "0" && mayPublish(kind) && before !== false && (generated || !joinsAtOnce);
 const devices = new Devices({
-  generated: query.get("source") === "noise",
+  generated,
   wants: {
     camera: wanted("camera", remembered.wantsCamera),
     microphone: wanted("microphone", remembered.wantsMicrophone),
@@ -131,7 +135,6 @@ if (!hasInvitation && (await isNeeded())) {
   // Nothing can be joined from here, so nothing is asked for.
   view("uninvited");
 } else {
-  // A link that joins by itself: ?room=…&identity=…&publish=0|1&autojoin=1
   await switches.begin();
-  if (query.get("autojoin") === "1") lobby.join();
+  if (joinsAtOnce) lobby.join();
 }

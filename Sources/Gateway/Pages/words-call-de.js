@@ -136,7 +136,8 @@ export default {
   "hosts.lower": "Hand senken",
   "hosts.remove": "Entfernen",
   "hosts.remove.ask": "{name} aus dem Gespräch entfernen?",
-  "hosts.remove.what": "Die Person verlässt das Gespräch sofort, und ihre Einladung gilt nicht mehr.",
+  "hosts.remove.what": "Die Person verlässt das Gespräch sofort, und eine eigene Einladung gilt nicht mehr. Mit einem Link für alle kann sie unter anderem Namen "
+    + "zurückkommen: Um das zu verhindern, sperren Sie die Links, oder schließen Sie den Raum ab.",
   "hosts.done.mute": "{name} ist jetzt stumm oder ausgeschaltet",
   "hosts.done.allow": "{name} kann es wieder einschalten",
   "hosts.done.remove": "Sie haben {name} entfernt",

@@ -135,7 +135,8 @@ export default {
   "hosts.lower": "Lower hand",
   "hosts.remove": "Remove",
   "hosts.remove.ask": "Remove {name} from the call?",
-  "hosts.remove.what": "They leave the call right away, and their invitation no longer works.",
+  "hosts.remove.what": "They leave the call right away, and an invitation of their own no longer works. By a link for everyone they can come back under another name: "
+    + "stop the links or lock the room to prevent that.",
   "hosts.done.mute": "{name} is muted or turned off now",
   "hosts.done.allow": "{name} can turn it on again",
   "hosts.done.remove": "You removed {name}",

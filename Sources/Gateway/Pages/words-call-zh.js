@@ -135,7 +135,7 @@ export default {
   "hosts.lower": "放下手",
   "hosts.remove": "移出",
   "hosts.remove.ask": "要将 {name} 移出通话吗？",
-  "hosts.remove.what": "对方会立即离开通话，其邀请也将失效。",
+  "hosts.remove.what": "对方会立即离开通话，其个人邀请也将失效。但通过公共链接，对方仍可换个名字再次加入：若要阻止，请停用链接或锁定房间。",
   "hosts.done.mute": "{name} 已被静音或关闭",
   "hosts.done.allow": "{name} 可以重新打开了",
   "hosts.done.remove": "你已移出 {name}",

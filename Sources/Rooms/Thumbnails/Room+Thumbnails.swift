@@ -41,9 +41,10 @@ extension RoomDirectory {
     of track: String, by identity: String, in name: String, for taker: Int
   ) async throws(AdministrationError) -> KeyFrame {
     guard let room = room(of: name) else { throw .unknownRoom }
+    guard thumbnailDesk.mayAsk(taker, now: media.now) else { throw .tooOften }
     let (key, turn) = try await room.thumbnailSource(track, of: identity, for: taker)
     guard thumbnailDesk.begin(of: room.number, for: taker, now: media.now) else { throw .tooOften }
-    defer { thumbnailDesk.end(of: room.number) }
+    defer { thumbnailDesk.end(of: room.number, for: taker) }
     guard let found = await media.port.keyFrame(key, turn.asks, Self.thumbnailPatience) else { throw .late }
     guard found.bytes.count <= Self.thumbnailBytes else {
       throw .noThumbnail("its key frames have more than 512 KiB")

@@ -28,6 +28,8 @@ window.framesOf = async (tile) => {
 """
 # The call shows, and all that belongs to it is there.
 IN_CALL = "document.body.dataset.view === 'call' && 'complete' in document.body.dataset"
+# The way in has asked for the devices that it wants, and has its answers.
+SETTLED = "document.getElementById('preview-camera').hasAttribute('title') && !document.querySelector('[data-pending]')"
 
 # Where the middle of an element is, once it stays where it is and nothing covers it; null: it isn't shown; what covers it, if that stays.
 MIDDLE = """
@@ -77,9 +79,15 @@ class Person:
 
     @classmethod
     async def join(cls, browser, server, room, name, stand_in="", **query):
-        person = await cls.arrive(browser, server, room, name, stand_in, autojoin=1, **query)
-        await person.until(IN_CALL)
+        person = await cls.arrive(browser, server, room, name, stand_in, **query)
+        await person.enter()
         return person
+
+    async def enter(self):
+        """Presses Join, with the devices that there are: a link that joins at once has none."""
+        await self.until(SETTLED)
+        await self.tab.evaluate("document.getElementById('join-button').click()")
+        await self.until(IN_CALL)
 
     async def leave(self):
         TABS.remove(self.tab)

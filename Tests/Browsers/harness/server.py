@@ -56,6 +56,6 @@ class Server:
         return f"{self.ORIGIN}/base.css"
 
     def page(self, room, identity, publish):
-        """The page's address, joining `room` by itself."""
+        """The page's address, joining `room` by itself, with camera and microphone off."""
         query = {"room": room, "identity": identity, "publish": int(publish), "autojoin": 1}
         return f"{self.ORIGIN}/?{urllib.parse.urlencode(query)}"

@@ -151,6 +151,31 @@ struct InvitationsRESTTests {
     #expect(again.status == 404 && again.problem == "invitation-not-found")
   }
 
+  @Test func `who is removed comes again as somebody else, until the room is locked or the link revoked`()
+    async throws
+  {
+    let house = try House()
+    let link = try await Link(house)
+    let desk = try await house.enter("desk")
+    let opened = await link.open()
+    let token = try #require(opened["token"] as? String)
+    let identity = try #require(opened["identity"] as? String)
+    let guest = house.connect(token)
+    #expect(try await guest.next("joined")["type"] as? String == "joined")
+    #expect(await house.ask(.delete, "/v1/rooms/demo/participants/\(identity)").status == 204)
+    await guest.ended()
+    #expect(await house.upgrade(token).problem == "token-removed")
+    let again = try await link.token()
+    #expect(await house.upgrade(again).status == 101, "the link is for all who have it")
+    #expect(await house.ask(.patch, "/v1/rooms/demo", #"{"locked":true}"#).status == 200)
+    let locked = try await house.connect(again).next("joined")
+    #expect(locked["code"] as? String == "room-locked")
+    await link.revoke()
+    #expect(await link.open().problem == "invitation-not-found")
+    #expect(await house.upgrade(again).problem == "token-revoked")
+    #expect(try await desk.verdict("ping") == "pong")
+  }
+
   @Test func `who waits by one that is revoked, or whose maker is removed, waits no longer`() async throws {
     let house = try House()
     try await house.makeAsking()

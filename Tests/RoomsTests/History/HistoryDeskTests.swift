@@ -57,4 +57,25 @@ struct HistoryDeskTests {
     try await server.directory.close(room: "r")
     #expect(server.directory.counts.keptMessageBytes == others)
   }
+
+  @Test func `a room that goes on from its bytes keeps what it kept, and is counted as before`()
+    async throws
+  {
+    let server = try TestServer()
+    let terms = DataHistoryTerms(topics: ["chat"], max: 200, seconds: 60)
+    _ = try await server.directory.create("r", RoomSettings(dataHistory: terms))
+    let ada = try await server.join("ada")
+    for text in ["one", "two"] { try await ada.session.send(Array(text.utf8), topic: "chat") }
+    let before = server.directory.counts.keptMessageBytes
+    #expect(before > 256)
+    try await server.directory.rebuildRooms()
+    #expect(server.directory.counts.keptMessageBytes == before)
+    // All three are as long.
+    try await ada.session.send(Array("six".utf8), topic: "chat")
+    #expect(server.directory.counts.keptMessageBytes == before / 2 * 3)
+    let late = try await server.join("late")
+    #expect(late.session.joined.history.messages.count == 3)
+    try await server.directory.close(room: "r")
+    #expect(server.directory.counts.keptMessageBytes == 0)
+  }
 }

@@ -181,14 +181,23 @@ struct RoomThumbnailTests {
   @Test func `so many are taken at the same time, of all rooms together and of one`() {
     let desk = ThumbnailDesk()
     let now = Instant(nanoseconds: 1_000_000_000)
-    for _ in 0..<4 { #expect(desk.begin(of: 1, for: 1, now: now)) }
-    #expect(!desk.begin(of: 1, for: 1, now: now), "others are left theirs")
-    for index in 4..<UInt64(ThumbnailDesk.atOnce) { #expect(desk.begin(of: index, for: 2, now: now)) }
-    #expect(!desk.begin(of: 99, for: 3, now: now))
-    desk.end(of: 1)
-    #expect(desk.begin(of: 1, for: 1, now: now) && !desk.begin(of: 99, for: 3, now: now))
-    desk.end(of: 5)
-    #expect(!desk.begin(of: 1, for: 1, now: now) && desk.begin(of: 99, for: 3, now: now))
+    for taker in 0..<4 { #expect(desk.begin(of: 1, for: taker, now: now)) }
+    #expect(!desk.begin(of: 1, for: 50, now: now), "others are left theirs")
+    for index in 4..<ThumbnailDesk.atOnce { #expect(desk.begin(of: UInt64(index), for: index, now: now)) }
+    #expect(!desk.begin(of: 99, for: 99, now: now))
+    desk.end(of: 1, for: 0)
+    #expect(desk.begin(of: 1, for: 0, now: now) && !desk.begin(of: 99, for: 99, now: now))
+    desk.end(of: 5, for: 5)
+    #expect(!desk.begin(of: 1, for: 50, now: now) && desk.begin(of: 99, for: 99, now: now))
+  }
+
+  @Test func `one who has rooms of which no key frame comes leaves others theirs`() {
+    let desk = ThumbnailDesk()
+    let now = Instant(nanoseconds: 1_000_000_000)
+    let taken = (UInt64(0)..<16).count { desk.begin(of: $0, for: 1, now: now) }
+    #expect(taken == ThumbnailDesk.atOnceOfTaker && desk.begin(of: 20, for: 2, now: now))
+    desk.end(of: 0, for: 1)
+    #expect(desk.begin(of: 21, for: 1, now: now) && !desk.begin(of: 22, for: 1, now: now))
   }
 
   @Test func `one who asks for many takes a part of what the server gives, whatever rooms they are of`() {
@@ -197,8 +206,8 @@ struct RoomThumbnailTests {
     func taken(by taker: Int) -> Int {
       (0..<40).count { number in
         let room = UInt64(number)
-        guard desk.begin(of: room, for: taker, now: now) else { return false }
-        desk.end(of: room)
+        guard desk.mayAsk(taker, now: now), desk.begin(of: room, for: taker, now: now) else { return false }
+        desk.end(of: room, for: taker)
         return true
       }
     }
@@ -207,6 +216,29 @@ struct RoomThumbnailTests {
     now = now + .seconds(1)
     let later = taken(by: 1)
     #expect(later == 4)
+  }
+
+  @Test func `one who asks too often spends nothing of what others may take of the same room`() async throws {
+    let frame = KeyFrame(format: .vp8, bytes: [1], arrival: Instant(nanoseconds: 0))
+    let server = try TestServer(clock: StandingClock(), keyFrame: { _ in frame })
+    let ada = try await server.join("ada")
+    _ = try await ada.offer([.video])
+    let room = try #require(server.directory.room(of: "r"))
+    let track = try #require(await room.members[0].published.first)
+    var events = PeerEvents(peer: track.key.peer)
+    events.startedTracks[track.key.index] = .vp8
+    await room.handle(events)
+    func ask(_ track: String, for taker: Int) async -> String {
+      do throws(AdministrationError) {
+        let found = try await server.directory.thumbnail(of: track, by: "ada", in: "r", for: taker)
+        return "\(found.bytes)"
+      } catch { return "\(error)" }
+    }
+    var answers: [String] = []
+    for _ in 0..<17 { answers.append(await ask("TR_none", for: 1)) }
+    #expect(answers == Array(repeating: "unknownTrack", count: 16) + ["tooOften"], "whatever is asked for")
+    #expect(await ask(track.info.id.text, for: 1) == "tooOften")
+    #expect(await ask(track.info.id.text, for: 2) == "[1]")
   }
 
   @Test
