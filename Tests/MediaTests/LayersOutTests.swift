@@ -145,6 +145,23 @@ struct LayersOutTests {
     #expect(layers(3) == [0, 2])
   }
 
+  @Test func `no layer is taken up by a switching point that comes late`() throws {
+    var random = RandomSource.seeded(state: 5)
+    let slot = Slot(.video)
+    let source = LayeredSource(0, random: &random)
+    _ = slot.forwarder.setSource(TrackKey(peer: PeerKey(rawValue: 1), index: 0), clock: nil)
+    let pictures = (1...12).flatMap { source.next(at: 33 * $0, packets: 1) }
+    #expect(pictures[4..<8].map(\.frame.layer) == [0, 2, 1, 2])
+    for picture in pictures[..<4] { #expect(slot.forward(picture) != nil) }
+    slot.want(temporal: 1)
+    #expect(slot.forward(pictures[4]) != nil && slot.forward(pictures[6]) != nil)
+    slot.want(temporal: .max)
+    _ = slot.forward(pictures[5])
+    // Only its source knows what else this one needs.
+    #expect(slot.forward(pictures[7]) == nil)
+    #expect(pictures[8...].filter { slot.forward($0) != nil }.map(\.frame.layer) == [0, 2, 1, 2])
+  }
+
   @Test func `the encoding that is shown goes on until the other's key frame`() throws {
     var random = RandomSource.seeded(state: 4)
     let slot = Slot(.video)

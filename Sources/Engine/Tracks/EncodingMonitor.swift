@@ -258,7 +258,7 @@ struct EncodingMonitor {
       layers.isActive = expected.isAny && announced?.isActive == true
       return
     }
-    // It came long after that, if of its publisher's own accord.
+    // What comes long after it failed to can be had again, whether it was asked for or not.
     #if PLANTED_DEFECTS
       let isForgiven = !PlantedDefect.isOn(.failureOutlasts)
     #else
