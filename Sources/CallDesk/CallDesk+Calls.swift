@@ -134,7 +134,8 @@ extension CallDesk {
     if let problem { return .failure(problem) }
     let invitations = try invitations(
       of: wanted.recipients, by: caller.person, head: wanted.head, transaction)
-    let known = try others(beside: wanted.id, of: invitations.map(\.person), rungBy: caller.person, transaction)
+    let known = try others(
+      beside: wanted.id, of: invitations.map(\.person), rungBy: caller.person, transaction)
     var book = self.book(of: known, at: now)
     let device = caller.device ?? DeviceID.drawn(uuid())
     var start = CallState.Start(
@@ -220,7 +221,8 @@ extension CallDesk {
   /// Has a person come into a call, if it may do so once more by now. Nothing is counted where it is in it already, or is refused.
   func enter(
     _ id: CallUUID, _ person: PersonID, _ device: DeviceID, session: CallUUID, takeover: Bool,
-    reader: DeviceID? = nil, at now: CallTime, _ aftermath: inout Aftermath, _ transaction: borrowing Transaction
+    reader: DeviceID? = nil, at now: CallTime, _ aftermath: inout Aftermath,
+    _ transaction: borrowing Transaction
   ) throws(StoreError) -> Result<CallRecords.Row, CallProblem> {
     let known = try keptCall(id, of: person, transaction)?.state
     let isNew = known.map { comesNew(person, to: $0) } ?? false

@@ -59,7 +59,8 @@ extension KeyDirectory {
   /// no key of the person may be appended, by which the entries would be found again; one that is appended later is another person's to
   /// the log.
   /// - Returns: whether there was anything to delete.
-  public func beginErasing(_ person: String, in transaction: borrowing Transaction) throws(StoreError) -> Bool {
+  public func beginErasing(_ person: String, in transaction: borrowing Transaction) throws(StoreError) -> Bool
+  {
     try KeyRows.hide(person, in: transaction)
   }
 

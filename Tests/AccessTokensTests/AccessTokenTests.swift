@@ -72,7 +72,8 @@ struct AccessTokenTests {
     #expect(read == mute)
   }
 
-  @Test func `what stands for a token is the same whenever it is read, and another for another token`() throws {
+  @Test func `what stands for a token is the same whenever it is read, and another for another token`() throws
+  {
     let attributes = Dictionary(uniqueKeysWithValues: (0..<50).map { ("k\($0)", "v") })
     let minted = AccessToken(
       apiKey: "APIkey", identity: "bob", expires: now + 5, issuedAt: now, attributes: attributes,
@@ -91,7 +92,9 @@ struct AccessTokenTests {
   }
 
   @Test func `tokens that differ in a claim that isn't read, or in the key, are of two devices`() throws {
-    let texts = [payload(), payload(#""jti":"1""#), payload(#""jti":"2""#), payload().replacing(",", with: ", ")]
+    let texts = [
+      payload(), payload(#""jti":"1""#), payload(#""jti":"2""#), payload().replacing(",", with: ", "),
+    ]
     let devices = try texts.map { try verify(token($0)).device }
     #expect(Set(devices).count == 4 && !devices.contains(nil))
     // Who knows the text alone can't draw it.

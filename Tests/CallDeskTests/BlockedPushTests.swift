@@ -100,9 +100,11 @@ struct BlockedPushTests {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `where the push service fails it is no more reached than others, as late as they, until it works again`(
-    kind: StoreKind
-  ) async throws {
+  func
+    `where the push service fails it is no more reached than others, as late as they, until it works again`(
+      kind: StoreKind
+    ) async throws
+  {
     try await TestDesk.with(kind, Self.terms) { test in
       try await prepare(test)
       _ = try await ring(times: 20, test)
@@ -118,9 +120,11 @@ struct BlockedPushTests {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `where the push service says nothing it is unknown for as long as it rings, and unreachable behind that`(
-    kind: StoreKind
-  ) async throws {
+  func
+    `where the push service says nothing it is unknown for as long as it rings, and unreachable behind that`(
+      kind: StoreKind
+    ) async throws
+  {
     try await TestDesk.with(kind, Self.terms) { test in
       try await prepare(test)
       for number in 0..<4 {

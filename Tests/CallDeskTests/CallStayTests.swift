@@ -82,9 +82,11 @@ struct CallStayTests {
     }
   }
   @Test(arguments: StoreKind.allCases)
-  func `of two that don't say which device they are one is in the call, and the other once its media has gone`(
-    kind: StoreKind
-  ) async throws {
+  func
+    `of two that don't say which device they are one is in the call, and the other once its media has gone`(
+      kind: StoreKind
+    ) async throws
+  {
     try await TestDesk.with(kind) { test in
       let entry = try await test.start("ada", "bob")
       let room = try #require(entry.call.room)

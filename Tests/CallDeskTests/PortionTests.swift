@@ -28,8 +28,10 @@ enum MuchToForget: String, CaseIterable, Sendable {
   /// Writes some of it, of long ago, each with so many bytes; those of a later number are younger.
   func add(_ sizes: [Int], number: Int, to store: Store) async throws(StoreError) {
     let rows = sizes.enumerated().map { place, size in
-      (place: SQLValue.integer(100 * number + place + 1), name: SQLValue.text("\(number) \(place)"),
-        bytes: SQLValue.bytes([UInt8](repeating: 7, count: size)))
+      (
+        place: SQLValue.integer(100 * number + place + 1), name: SQLValue.text("\(number) \(place)"),
+        bytes: SQLValue.bytes([UInt8](repeating: 7, count: size))
+      )
     }
     let none = SQLValue.bytes([])
     try await store.write(bytes: 1) { transaction throws(StoreError) in

@@ -45,7 +45,8 @@ enum DeliveryRecords {
   ///   - person: nil: all people's.
   ///   - moment: those from before it are left out.
   static func page(
-    of call: CallUUID, person: PersonID?, since moment: Int64, before place: CallDeliveries.Place?, limit: Int,
+    of call: CallUUID, person: PersonID?, since moment: Int64, before place: CallDeliveries.Place?,
+    limit: Int,
     _ transaction: borrowing Transaction
   ) throws(StoreError) -> (items: [CallDelivery], next: CallDeliveries.Place?) {
     let rows = try transaction.run(

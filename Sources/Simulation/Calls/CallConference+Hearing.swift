@@ -1,5 +1,6 @@
 internal import Calls
 internal import HTTPServer
+internal import Model
 internal import SyntheticPeers
 
 /// What devices hear: by streams that come and go, or page by page, each on from where it was.

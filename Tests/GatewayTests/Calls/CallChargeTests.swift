@@ -118,9 +118,11 @@ struct CallChargeTests {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a stream costs what it reads, as pages do, and waits for a second where that is more than can be paid`(
-    kind: StoreKind
-  ) async throws {
+  func
+    `a stream costs what it reads, as pages do, and waits for a second where that is more than can be paid`(
+      kind: StoreKind
+    ) async throws
+  {
     let calls = try await CallHouse(on: kind)
     let (id, _) = await calls.start("ada", "bob")
     func send() async {

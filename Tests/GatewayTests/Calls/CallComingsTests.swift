@@ -137,9 +137,11 @@ struct CallComingsTests {
   // MARK: - By the token of a ring
 
   @Test(arguments: StoreKind.allCases)
-  func `who answers by a ring's token and says which device it is signals as that one, and leaves by the token`(
-    kind: StoreKind
-  ) async throws {
+  func
+    `who answers by a ring's token and says which device it is signals as that one, and leaves by the token`(
+      kind: StoreKind
+    ) async throws
+  {
     let calls = try await CallHouse(on: kind)
     let (id, _) = try await call(calls)
     let token = try await ringToken("", calls)
@@ -157,9 +159,11 @@ struct CallComingsTests {
 
   /// - Parameter query: of the device that answers; the other one doesn't say which it is.
   @Test(arguments: StoreKind.allCases, ["", "&device=phone"])
-  func `a device that has answered stays where a reader that doesn't say which it is declines or signals behind it`(
-    kind: StoreKind, query: String
-  ) async throws {
+  func
+    `a device that has answered stays where a reader that doesn't say which it is declines or signals behind it`(
+      kind: StoreKind, query: String
+    ) async throws
+  {
     let calls = try await CallHouse(on: kind)
     let (id, room) = try await call(calls)
     let (token, other) = (try await ringToken(query, calls), try await ringToken("", calls))
@@ -203,9 +207,11 @@ struct CallComingsTests {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a device that has answered by a reader's token, under its own name, leaves by either, and no other reader for it`(
-    kind: StoreKind
-  ) async throws {
+  func
+    `a device that has answered by a reader's token, under its own name, leaves by either, and no other reader for it`(
+      kind: StoreKind
+    ) async throws
+  {
     for byToken in [true, false] {
       let calls = try await CallHouse(on: kind)
       let (id, _) = try await call(calls)

@@ -39,7 +39,9 @@ struct CallFeedsTests {
     #expect(feed.has(feed.begin(Self.phone)) && phones.map(feed.has).suffix(3) == [true, true, true])
   }
 
-  @Test func `of a person no more read than may: the device that begins or the one that has most loses its oldest`() {
+  @Test
+  func `of a person no more read than may: the device that begins or the one that has most loses its oldest`()
+  {
     let feed = CallFeeds().feed(of: Self.ada)
     let bounds = CallFeed.Bounds(ofPerson: 5, ofDevice: 3)
     let tablet = feed.begin(DeviceID("tablet"), within: bounds)
@@ -56,7 +58,8 @@ struct CallFeedsTests {
     #expect(!feed.has(unnamed) && feed.has(other) && phones.map(feed.has) == [false, true, true])
   }
 
-  @Test func `streams of a device end each other so often, and then no other begins until some time has passed`() {
+  @Test
+  func `streams of a device end each other so often, and then no other begins until some time has passed`() {
     let feed = CallFeeds().feed(of: Self.ada)
     var bounds = CallFeed.Bounds(ofPerson: 5, ofDevice: 2)
     (bounds.replacementsOfDevice, bounds.replacementsOfPerson, bounds.span) = (3, 5, 1_000)

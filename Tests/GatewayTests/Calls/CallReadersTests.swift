@@ -113,7 +113,8 @@ struct CallReadersTests {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a stream that the server doesn't take, and HEAD, end none that is read`(kind: StoreKind) async throws {
+  func `a stream that the server doesn't take, and HEAD, end none that is read`(kind: StoreKind) async throws
+  {
     let calls = try await CallHouse(on: kind)
     let (bob, token) = (PersonID("bob"), CallHouse.token("bob"))
     let path = "/v1/calls/events?device=phone"
@@ -171,7 +172,8 @@ struct CallReadersTests {
   // MARK: - Signals
 
   @Test(arguments: StoreKind.allCases)
-  func `a signal for one device waits for that one, however much another reads`(kind: StoreKind) async throws {
+  func `a signal for one device waits for that one, however much another reads`(kind: StoreKind) async throws
+  {
     var terms = CallDeskTerms()
     (terms.signals, terms.signalBytes) = (1_000, 20_000)
     let calls = try await CallHouse(terms, on: kind)

@@ -88,7 +88,9 @@ struct PushReasonTests {
     }
   }
 
-  @Test func `one that can't be reached or isn't the one that it should be does, and a request that can't be made doesn't`()
+  @Test
+  func
+    `one that can't be reached or isn't the one that it should be does, and a request that can't be made doesn't`()
   {
     let errors: [(error: HTTPClientError, isOfService: Bool)] = [
       (.connection("refused"), true), (.timeout, true), (.tooLarge(limit: 1), true),

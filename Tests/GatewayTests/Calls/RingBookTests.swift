@@ -145,7 +145,6 @@ struct RingBookTests {
 
   @Test func `why a push was given up is kept in the words of those who give it up`() {
     #expect(PushDrop.ringOver.rawValue == CallDelivery.ringOver)
-    #expect(CallDelivery.reasonsOfDevice.contains(PushDrop.deviceGone.rawValue))
   }
 
   @Test func `full, it lets the first go, without looking at all others`() {
