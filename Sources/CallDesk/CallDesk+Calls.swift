@@ -208,7 +208,9 @@ extension CallDesk {
       if caller.device != nil {
         try DeviceRecords.noteUse(of: device, by: caller.person, at: now, transaction)
       }
-      let started = Started(call: id, session: session, device: device, isMerged: false)
+      // It may have come in by another name of its own before.
+      let known = row.state[caller.person]?.session?.device ?? device
+      let started = Started(call: id, session: session, device: known, isMerged: false)
       if let key {
         try keepAnswer(
           started.body, to: Self.name(of: key.text), content: key.content, by: caller.person, at: now,

@@ -100,17 +100,17 @@ extension CallDesk {
       ? unheardSignals(for: signal.to, in: id, transaction)
       : EventRecords.signals(for: signal.to, in: id, after: far, transaction)
     // What was sent a moment ago waits in any case: by how fast it is read a sender would know whether it is.
-    let bytes = max(waiting.bytes, unheard.recent.bytes(for: signal.to, in: id, at: now.steady))
-    guard waiting.count < Int64(terms.signals),
-      bytes + Int64(signal.payload.utf8.count) <= Int64(terms.signalBytes)
-    else { return .failure(.tooMany(wait: 1_000)) }
+    let recent = unheard.recent.sum(for: signal.to, in: id, at: now.steady)
+    guard max(waiting.count, recent.count) < Int64(terms.signals),
+      max(waiting.bytes, recent.bytes) + Int64(signal.payload.utf8.count) <= Int64(terms.signalBytes)
+    else { return .failure(.tooMany(wait: RecentSignals.span)) }
     let number = try SignalRecords.next(in: id, from: caller.person, to: signal.to, transaction)
     let body = SignalBody(
       id: signal.id, sender: caller.person, device: sender.device(of: caller), number: number,
       kind: signal.kind, payload: signal.payload, clear: signal.clear)
     let size = EventRecords.encoded(body).count
     try SignalRecords.count(bytes: size, in: id, from: caller.person, to: signal.to, transaction)
-    unheard.recent.note(size, for: signal.to, in: id, at: now.steady)
+    unheard.recent.note(bytes: size, for: signal.to, in: id, at: now.steady)
     if !recipient.isHidden {
       try deliver(body, to: recipient, of: call, at: now, &aftermath, transaction)
       try forgetHeard(by: signal.to, upTo: far, in: id, from: caller.person, transaction)

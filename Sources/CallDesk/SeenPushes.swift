@@ -23,12 +23,15 @@ final class SeenPushes: Sendable {
     var delay: Int64
   }
 
-  /// Apple's two are one here: of what became of a push it isn't kept by which of them it went.
+  /// Apple's two are apart: a device says itself by which it is to be reached, and where the server's key or its network is for one of
+  /// them alone all that goes to the other fails.
   private enum Service: Hashable {
-    case apple
+    case apple(isSandbox: Bool)
     case webhook
 
-    init(_ platform: Device.Platform) { self = platform == .webhook ? .webhook : .apple }
+    init(_ platform: Device.Platform, isSandbox: Bool) {
+      self = platform == .webhook ? .webhook : .apple(isSandbox: isSandbox)
+    }
   }
 
   /// Of one service, or of one end.
@@ -98,7 +101,7 @@ final class SeenPushes: Sendable {
       guard let begun = state.begun[delivery.ring] else { return }
       let delay = min(max(moment - begun, 0), Self.longest)
       guard let end = Self.end(of: delivery, after: delay) else { return }
-      state.services[Service(platform), default: Seen()]
+      state.services[Service(platform, isSandbox: delivery.isSandbox), default: Seen()]
         .note(Outcome(end: end, delay: delay), of: delivery.person)
     }
   }
@@ -118,7 +121,8 @@ final class SeenPushes: Sendable {
   func draw(_ ring: CallUUID, _ device: Device) -> Outcome {
     let digest = SHA256.digest(Array("\(ring.text) \(device.id.text)".utf8))
     let (first, second) = (Self.number(digest.prefix(8)), Self.number(digest.dropFirst(8).prefix(8)))
-    let seen = state.withLock { $0.services[Service(device.platform)] }
+    let service = Service(device.platform, isSandbox: device.environment == .sandbox)
+    let seen = state.withLock { $0.services[service] }
     guard let seen, !seen.lately.isEmpty else {
       let span = UInt64(Self.usual.upperBound - Self.usual.lowerBound + 1)
       return Outcome(end: .taken, delay: Self.usual.lowerBound + Int64(first % span))
@@ -154,7 +158,8 @@ extension CallDelivery {
   /// Why it was given up before the service had taken it: its ring was over.
   public static let ringOver = "ringOver"
   /// Why something fails for all devices of a service. All else may be brought about by who has a device, by the token or the topic that
-  /// it gives: a push that fails for that says nothing of others.
+  /// it gives: a push that fails for that says nothing of others. So does one to an app that the server's key isn't for, though it fails for
+  /// all who have that app.
   private static let reasonsOfService: Set<String> = [
     // It isn't the one that it should be; or there is no room for one more push to it.
     "certificate", "queueCount", "queueBytes",
@@ -164,6 +169,8 @@ extension CallDelivery {
     // Its URL is another's.
     "MethodNotAllowed", "status405",
   ]
+  /// The same of a webhook: it is its URL alone that brings these about, and a token that isn't known is `410`.
+  private static let reasonsOfWebhook: Set<String> = ["status403", "status404"]
   /// Why something that was tried for as long as its ring wasn't sent in the end, and which says nothing of the service: it is asked too
   /// often for one token, or the ring is over. All else that is tried again is the service's own.
   private static let reasonsOfOne: Set<String> = ["TooManyRequests", "neverRang", ringOver]
@@ -174,6 +181,7 @@ extension CallDelivery {
     // A redirect isn't followed, whatever the push.
     case "failed":
       Self.reasonsOfService.contains(reason) || reason.count == 9 && reason.hasPrefix("status3")
+        || platform == Device.Platform.webhook.rawValue && Self.reasonsOfWebhook.contains(reason)
     case "expired": !Self.reasonsOfOne.contains(reason)
     default: false
     }

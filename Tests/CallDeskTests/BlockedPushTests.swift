@@ -144,18 +144,23 @@ struct BlockedPushTests {
 
   /// One of a person's webhook after 100 ms.
   private func note(
-    _ state: String, reason: String = "", by person: String, _ number: UInt64, _ seen: SeenPushes
+    _ state: String, reason: String = "", by person: String, _ number: UInt64, _ seen: SeenPushes,
+    platform: String = "webhook", isSandbox: Bool = false
   ) {
     let ring = CallUUID(random: (number, number))
     seen.begin(ring, at: 0)
-    seen.note(
-      CallDelivery(
-        call: ring, person: PersonID(person), device: DeviceID("phone"), ring: ring, kind: .ring,
-        platform: "webhook", state: state, reason: reason, time: 100, tries: 1), at: 100)
+    var delivery = CallDelivery(
+      call: ring, person: PersonID(person), device: DeviceID("phone"), ring: ring, kind: .ring,
+      platform: platform, state: state, reason: reason, time: 100, tries: 1)
+    delivery.isSandbox = isSandbox
+    seen.note(delivery, at: 100)
   }
 
-  private func draw(_ platform: Device.Platform, _ seen: SeenPushes) -> [SeenPushes.Outcome] {
-    let device = Device(DeviceID("phone"), platform: platform, topic: "", token: "t")
+  private func draw(
+    _ platform: Device.Platform, _ seen: SeenPushes, _ environment: Device.Environment = .production
+  ) -> [SeenPushes.Outcome] {
+    var device = Device(DeviceID("phone"), platform: platform, topic: "", token: "t")
+    device.environment = environment
     return (0..<400).map { seen.draw(CallUUID(random: (UInt64($0), 7)), device) }
   }
 
@@ -168,13 +173,37 @@ struct BlockedPushTests {
     #expect(draw(.apnsVoIP, seen).count { $0.end == .taken } == 400)
   }
 
+  @Test(arguments: [("failed", "BadEnvironmentKeyIdInToken"), ("expired", "connection")])
+  func `what fails at one of Apple's two says nothing of the other: a device says itself which is its own`(
+    state: String, reason: String
+  ) {
+    let (seen, apns) = (SeenPushes(), Device.Platform.apnsVoIP)
+    note("delivered", by: "bob", 100, seen, platform: apns.rawValue)
+    for number in 0..<8 as Range<UInt64> {
+      note(state, reason: reason, by: "m\(number)", number, seen, platform: apns.rawValue, isSandbox: true)
+    }
+    #expect(draw(apns, seen).count { $0.end == .taken } == 400)
+    #expect(draw(apns, seen, .sandbox).count { $0.end == .failed } == 400)
+  }
+
+  @Test(arguments: ["status403", "status404"])
+  func `a webhook that isn't there, or lets no one in, fails for all, and a number of Apple's doesn't`(
+    reason: String
+  ) {
+    let seen = SeenPushes()
+    note("failed", reason: reason, by: "bob", 1, seen)
+    note("failed", reason: reason, by: "bob", 2, seen, platform: Device.Platform.apnsVoIP.rawValue)
+    #expect(draw(.webhook, seen).count { $0.end == .failed } == 400)
+    #expect(draw(.apnsVoIP, seen).count { $0.end == .taken } == 400)
+  }
+
   @Test func `what says something of a device or of a ring alone says nothing of the service`() {
     let seen = SeenPushes()
     note("delivered", by: "bob", 1, seen)
     note("removed", by: "eve", 2, seen)
     note("expired", reason: CallDelivery.ringOver, by: "kim", 3, seen)
     let reasons = [
-      "deviceGone", "notConfigured", "payloadTooLarge", "status400", "status404", "status422", "Unregistered",
+      "deviceGone", "notConfigured", "payloadTooLarge", "status400", "status422", "Unregistered",
       "BadTopic", "TopicDisallowed", "a word that is made up", "",
     ]
     for (number, reason) in reasons.enumerated() {

@@ -37,7 +37,10 @@ struct UnreadableRowsTests {
     "SELECT count(*) FROM calls WHERE id = $1 AND (ended IS NULL OR deadline IS NOT NULL)"
 
   @Test(arguments: StoreKind.allCases)
-  func `where an erasure can't be read all that is old is forgotten all the same`(kind: StoreKind)
+  func
+    `where an erasure can't be read all that is old is forgotten all the same, and others come to their end`(
+      kind: StoreKind
+    )
     async throws
   {
     try await TestDesk.with(kind) { test in
@@ -45,10 +48,16 @@ struct UnreadableRowsTests {
       test.clock.move(86_400_001)
       try await write(
         test.store, "INSERT INTO erasures (person, time, event) VALUES ($1, 0, 0)", [.bytes([0xFF])])
+      // One behind it comes to its end.
+      try await write(
+        test.store, "INSERT INTO erasures (person, time, event) VALUES ($1, 1, 0)", [.bytes(of: "kim")])
       let answers: SQLStatement = "SELECT count(*) FROM call_answers"
       #expect(try await count(test, answers) == 1)
       await test.desk.tidy()
       #expect(try await count(test, answers) == 0)
+      let erased: SQLStatement = "SELECT count(*) FROM erasures WHERE person = $1"
+      #expect(try await count(test, erased, [.bytes(of: "kim")]) == 0)
+      #expect(try await count(test, erased, [.bytes([0xFF])]) == 1)
     }
   }
 

@@ -52,10 +52,17 @@ enum ErasureRecords {
     try find(person, transaction)?.timeMeanwhile(at: moment) ?? moment
   }
 
-  /// Of all, the one that began first.
+  /// Of all that can be read, the one that began first. What can't be read keeps back none behind it, unless there are very many.
+  /// - Throws: where there are some and none of the first can be read.
   static func first(_ transaction: borrowing Transaction) throws(StoreError) -> Erasure? {
-    let rows = try transaction.run("SELECT person, time, event FROM erasures ORDER BY time, person LIMIT 1")
-    return try rows.first.map { row throws(StoreError) in try read(row) }
+    let rows = try transaction.run(
+      "SELECT person, time, event FROM erasures ORDER BY time, person LIMIT 64")
+    var fault: StoreError?
+    for row in rows {
+      do throws(StoreError) { return try read(row) } catch { fault = fault ?? error }
+    }
+    if let fault { throw fault }
+    return nil
   }
 
   private static func read(_ row: SQLRow) throws(StoreError) -> Erasure {

@@ -91,8 +91,9 @@ extension CallState {
         effects.append(.ringEnded(person, ring: ring.id, .answeredElsewhere, except: device))
       }
       people[index].enter(device, session: session, for: span, at: now)
-    case .active(var standing) where standing.device == device:
-      // The same device again: its media, if it stands, goes on.
+    case .active(var standing) where standing.isBy(device) || reader.map { standing.isBy($0) } ?? false:
+      // The same device again, by whichever of its names: its media, if it stands, goes on.
+      if device != standing.reader { standing.device = device }
       standing.first = standing.stay
       standing.id = session
       if !standing.isStanding { standing.media = .awaited(until: now.steady + span) }

@@ -75,7 +75,7 @@ final class CallEventReader: HTTPBodySource {
   /// none that is read.
   private func begun() -> CallFeed.Place {
     if let place = state.withLock({ $0.place }) { return place }
-    let place = feed.begin(terms.device)
+    let place = feed.begin(terms.device, at: terms.text.desk.now.steady)
     state.withLock { $0.place = place }
     return place
   }

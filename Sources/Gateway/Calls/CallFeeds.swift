@@ -140,29 +140,33 @@ final class CallFeed: Sendable {
 
   var isRead: Bool { table.withLock { !$0.readers.isEmpty } }
 
-  /// Whether one may begin to read. As long as there is room it may. Where another one ends for it that is counted: streams that are begun
-  /// again as soon as they end would end each other for ever, and each time that costs a request and a write.
+  /// Whether one may begin to read. As long as there is room it may. Where another one would end for it, it may for so many times: streams
+  /// that are begun again as soon as they end would end each other for ever, and each time that costs a request and a write. A device that
+  /// has no stream, and for which none has ended lately, may in any case: whatever other devices of the person do, it isn't kept out.
   /// - Parameter now: in milliseconds, on the clock that doesn't jump.
   func admits(_ device: DeviceID?, at now: Int64, within bounds: Bounds = Bounds()) -> Bool {
     table.withLock { table in
       guard table.spared(for: device, within: bounds) != nil else { return true }
       table.replacements.removeAll { now &- $0.at >= bounds.span }
       let own = table.replacements.count { $0.device == device }
-      guard own < bounds.replacementsOfDevice, table.replacements.count < bounds.replacementsOfPerson else {
-        return false
-      }
-      table.replacements.append((device: device, at: now))
-      return true
+      if own == 0, !table.has(device) { return true }
+      return own < bounds.replacementsOfDevice && table.replacements.count < bounds.replacementsOfPerson
     }
   }
 
-  /// One begins to read, in any case: where there are as many as may be, another one ends for it.
+  /// One begins to read, in any case: where there are as many as may be, another one ends for it, and that is counted. One that may begin
+  /// and then doesn't counts for nothing.
+  /// - Parameter now: in milliseconds, on the clock that doesn't jump.
   @discardableResult
-  func begin(_ device: DeviceID?, within bounds: Bounds = Bounds()) -> Place {
+  func begin(_ device: DeviceID?, at now: Int64, within bounds: Bounds = Bounds()) -> Place {
     let (place, hasChanged, hasEnded) = table.withLock { table -> (Place, Bool, Bool) in
       let isFirst = !table.has(device)
       var spared: Reader?
-      if let index = table.spared(for: device, within: bounds) { spared = table.readers.remove(at: index) }
+      if let index = table.spared(for: device, within: bounds) {
+        spared = table.readers.remove(at: index)
+        if table.replacements.count >= bounds.replacementsOfPerson { table.replacements.removeFirst() }
+        table.replacements.append((device: device, at: now))
+      }
       table.last += 1
       table.readers.append(Reader(number: table.last, device: device))
       let isLast = spared.map { !table.has($0.device) } ?? false

@@ -228,6 +228,37 @@ struct CallComingsTests {
   }
 
   @Test(arguments: StoreKind.allCases)
+  func `a device joins again by whichever of its names, and goes on by its own`(kind: StoreKind) async throws
+  {
+    let calls = try await CallHouse(on: kind)
+    let (id, _) = try await call(calls)
+    let (token, other) = (try await ringToken("", calls), try await ringToken("", calls))
+    for body in [#"{"deviceId":"phone"}"#, "", "{}", #"{"deviceId":"phone"}"#] {
+      let joined = await calls.house.ask(.post, "/v1/calls/\(id)/join", body, token: token)
+      #expect(joined.status == 200 && joined["device"] as? String == "phone", "\(body)")
+    }
+    let late = await calls.house.ask(.post, "/v1/calls/\(id)/join", "{}", token: other)
+    #expect(late.status == 409 && late.problem == "active-elsewhere")
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `one that has come in by a ring's token says which it is behind that, and stays in the room`(
+    kind: StoreKind
+  ) async throws {
+    let calls = try await CallHouse(on: kind)
+    let (id, room) = try await call(calls)
+    let token = try await ringToken("", calls)
+    let guest = calls.house.connect(token, room: room)
+    #expect(try await guest.next("joined")["type"] as? String == "joined")
+    let joined = await calls.house.ask(
+      .post, "/v1/calls/\(id)/join", #"{"deviceId":"phone"}"#, token: token)
+    #expect(joined.status == 200 && joined["device"] as? String == "phone")
+    #expect(await active(id, calls) == ["ada", "bob"])
+    let left = await calls.house.ask(.post, "/v1/calls/\(id)/leave", "{}", token: token)
+    #expect(left.status == 200 && left["ended"] as? Bool == true)
+  }
+
+  @Test(arguments: StoreKind.allCases)
   func `a device that has answered stays where another one, which says its name, declines behind it`(
     kind: StoreKind
   ) async throws {

@@ -12,18 +12,20 @@ struct PushReasonTests {
   /// What would be sent again is too late.
   private static let attempt = PushTry(number: 1, now: now, deadline: now + .milliseconds(1), jitter: 0.5)
 
-  private func isOfService(_ state: PushOutcome.State, _ reason: String) -> Bool {
+  private func isOfService(
+    _ state: PushOutcome.State, _ reason: String, _ platform: PushDevice.Platform = .webhook
+  ) -> Bool {
     let ring = CallUUID(random: (1, 1))
     return CallDelivery(
       call: ring, person: PersonID("bob"), device: DeviceID("phone"), ring: ring, kind: .ring,
-      platform: "webhook", state: state.rawValue, reason: reason, time: 0, tries: 1
+      platform: platform.rawValue, state: state.rawValue, reason: reason, time: 0, tries: 1
     ).isOfService
   }
 
   /// By what a queue makes of it; nil: nothing has become of the push yet.
-  private func isOfService(_ verdict: PushVerdict) -> Bool? {
+  private func isOfService(_ verdict: PushVerdict, _ platform: PushDevice.Platform = .webhook) -> Bool? {
     let device = PushDevice(
-      person: "bob", id: "phone", platform: .webhook, token: "t", topic: "",
+      person: "bob", id: "phone", platform: platform, token: "t", topic: "",
       registeredAt: WallTime(milliseconds: 1_000))
     var queue = PushQueue()
     queue.add(
@@ -32,7 +34,7 @@ struct PushReasonTests {
         deadline: Self.now + .seconds(30)))
     guard case .send(let job) = queue.next(now: Self.now) else { return nil }
     queue.answered(job.number, verdict, now: Self.now)
-    return queue.takeFinished().first.map { isOfService($0.state, $0.reason) }
+    return queue.takeFinished().first.map { isOfService($0.state, $0.reason, platform) }
   }
 
   // MARK: - Answers
@@ -71,7 +73,7 @@ struct PushReasonTests {
           // One that is made again is refused too.
           case .renewToken: .misconfigured(reason: reason)
           }
-        #expect(isOfService(settled) == expected, "\(status) \(reason)")
+        #expect(isOfService(settled, .apnsVoIP) == expected, "\(status) \(reason)")
       }
     }
   }
@@ -81,7 +83,7 @@ struct PushReasonTests {
       let verdict = WebhookPush.verdict(status, retryAfter: nil, Self.attempt)
       let expected =
         switch status {
-        case 300..<400, 401, 405, 408, 425, 429, 500..<600: true
+        case 300..<400, 401, 403, 404, 405, 408, 425, 429, 500..<600: true
         default: false
         }
       #expect(isOfService(verdict) == expected, "\(status)")
