@@ -7,6 +7,15 @@ internal import Crypto
 extension AccessToken {
   /// The token as a signed JWT. What a reader takes for granted anyway is left out.
   public func signed(secret: String) -> String {
+    let header = #"{"alg":"HS256","typ":"JWT"}"#
+    let signed =
+      Base64URL.encode(Array(header.utf8)) + "." + Base64URL.encode(Array(payload.utf8))
+    let signature = HMAC.code(.sha256, key: Array(secret.utf8), message: Array(signed.utf8))
+    return signed + "." + Base64URL.encode(signature)
+  }
+
+  /// Its claims.
+  private var payload: String {
     var claims: [(String, StrictJSON)] = [("iss", .string(apiKey)), ("exp", .number(Double(expires)))]
     if let identity { claims.append(("sub", .string(identity))) }
     if let notBefore { claims.append(("nbf", .number(Double(notBefore)))) }
@@ -20,14 +29,10 @@ extension AccessToken {
       claims.append(("call", .object(members)))
     }
     if !roost.claims.isEmpty { claims.append(("roost", .object(roost.claims))) }
+    if let device { claims.append(("roostDevice", .string(device))) }
     claims.append(("video", .object(grants.claims)))
 
-    let payload = StrictJSON.object(Dictionary(claims) { first, _ in first })
-    let header = #"{"alg":"HS256","typ":"JWT"}"#
-    let signed =
-      Base64URL.encode(Array(header.utf8)) + "." + Base64URL.encode(Array(payload.text.utf8))
-    let signature = HMAC.code(.sha256, key: Array(secret.utf8), message: Array(signed.utf8))
-    return signed + "." + Base64URL.encode(signature)
+    return StrictJSON.object(Dictionary(claims) { first, _ in first }).text
   }
 }
 

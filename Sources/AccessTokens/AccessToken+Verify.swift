@@ -64,6 +64,15 @@ extension AccessToken {
       throw .wrongSignature
     }
     try self.init(apiKey: apiKey, claims: claims)
+    device = device ?? Self.drawnDevice(of: signed, secret: secret)
+  }
+
+  /// 128 bits that stand for a token, in characters of URLs. They are drawn from its text, so that two tokens that differ in what isn't read
+  /// of them are two, and by the key that has signed it: who sees them knows nothing of the token, and each process draws the same.
+  private static func drawnDevice(of signed: [UInt8], secret: String) -> String {
+    // No token's text has a blank in it, so that this is the signature of none.
+    let code = HMAC.code(.sha256, key: Array(secret.utf8), message: Array("device ".utf8) + signed)
+    return Base64URL.encode(Array(code.prefix(16)))
   }
 
   private static func checkHeader(_ part: Substring.UTF8View.SubSequence) throws(AccessTokenRefusal) {
@@ -89,13 +98,15 @@ extension AccessToken {
     let read = ClaimReader(claims)
     guard let expires = try read.date("exp") else { throw .malformed(reason: "exp") }
     let identity = try read.text("sub", limit: 128)
+    let device = try read.text("roostDevice", limit: 64)
+    if let device, !Self.isText(device) { throw .malformed(reason: "roostDevice") }
     if let identity, !identity.isEmpty, !Self.isName(identity) { throw .malformed(reason: "sub") }
     self.init(
       apiKey: apiKey, identity: identity.flatMap { $0.isEmpty ? nil : $0 }, expires: expires,
       notBefore: try read.date("nbf"), issuedAt: try read.date("iat"),
       name: try read.text("name", limit: 256),
       metadata: try read.text("metadata", limit: 65_536), attributes: try read.attributes(),
-      grants: try read.grants(), call: try read.call(), roost: try read.roost())
+      grants: try read.grants(), call: try read.call(), device: device, roost: try read.roost())
   }
 }
 

@@ -22,13 +22,16 @@ public struct AccessToken: Equatable, Sendable {
   public var grants: Grants
   /// `call`; nil: it is of none.
   public var call: CallClaim?
+  /// `roostDevice`: what stands for the device that it was given to, 1–64 bytes. It is drawn from a token as that is read, and those that are
+  /// renewed from it say it; nil: it was neither read nor renewed.
+  public var device: String?
   /// `roost`: what only this server knows.
   public var roost: RoostClaim
 
   public init(
     apiKey: String, identity: String?, expires: Int, notBefore: Int? = nil, issuedAt: Int? = nil,
     name: String? = nil, metadata: String? = nil, attributes: [String: String] = [:],
-    grants: Grants = Grants(), call: CallClaim? = nil, roost: RoostClaim = RoostClaim()
+    grants: Grants = Grants(), call: CallClaim? = nil, device: String? = nil, roost: RoostClaim = RoostClaim()
   ) {
     self.apiKey = apiKey
     self.identity = identity
@@ -40,6 +43,7 @@ public struct AccessToken: Equatable, Sendable {
     self.attributes = attributes
     self.grants = grants
     self.call = call
+    self.device = device
     self.roost = roost
   }
 
@@ -67,7 +71,7 @@ public struct AccessToken: Equatable, Sendable {
     return !overflow && (0...Self.renewedLifetime).contains(span)
   }
 
-  /// A token of the same participant that is issued at that moment.
+  /// A token of the same participant, and of the same device, that is issued at that moment.
   /// - Parameters:
   ///   - moment: seconds since 1970.
   ///   - grants: what the participant may do by now.

@@ -23,6 +23,8 @@ public struct CallDelivery: Hashable, Sendable {
   public var time: Int64
   /// How often it was sent.
   public var tries: Int
+  /// It went to Apple's service for apps that are being made. It isn't kept.
+  public var isSandbox = false
 
   public init(
     call: CallUUID, person: PersonID, device: DeviceID, ring: CallUUID, kind: Kind, platform: String,

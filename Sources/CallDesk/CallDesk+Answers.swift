@@ -9,8 +9,8 @@ extension CallDesk {
   public func answer(
     to key: String, content: [UInt8], by person: PersonID
   ) async throws(CallProblem) -> [UInt8]? {
-    try await read { transaction throws(StoreError) in
-      switch try AnswerRecords.find(Self.name(of: key), content: content, by: person, transaction) {
+    try await read { [self] transaction throws(StoreError) in
+      switch try keptAnswer(to: Self.name(of: key), content: content, by: person, transaction) {
       case .no: .success(nil)
       case .same(let body): .success(body)
       case .other: .failure(.idTaken)
@@ -36,7 +36,7 @@ extension CallDesk {
   ) throws(StoreError) {
     try AnswerRecords.keep(body, for: request, content: content, by: person, at: now, transaction)
     if answerTurns.take(person) {
-      try AnswerRecords.forget(of: person, beyond: terms.answers, transaction)
+      try AnswerRecords.forget(of: person, beyond: terms.answers.ofPerson, transaction)
     }
   }
 

@@ -38,7 +38,7 @@ extension CallDesk {
       [self] transaction, aftermath, now, row throws(StoreError) in
       let call = row.state
       guard call.isEncrypted else { return .failure(.notEncrypted) }
-      switch try AnswerRecords.find(request, content: digest, by: caller.person, transaction) {
+      switch try keptAnswer(to: request, content: digest, by: caller.person, transaction) {
       case .other: return .failure(.idTaken)
       case .same(let body):
         guard let known = try? JSONDecoder().decode(KeyChange.self, from: Data(body)) else {
@@ -140,7 +140,7 @@ extension CallDesk {
     of call: CallUUID, for person: PersonID, device: DeviceID
   ) async throws(CallProblem) -> CallKey? {
     try await read { [self] transaction throws(StoreError) in
-      guard let row = try CallRecords.call(call, of: person, terms: callTerms, transaction) else {
+      guard let row = try keptCall(call, of: person, transaction) else {
         return .failure(.notFound)
       }
       do throws(StoreError) {

@@ -71,11 +71,11 @@ extension CallDesk {
     return try await decide(bytes: 16_384 + wanted.keys.size) {
       [self] transaction, aftermath, now throws(StoreError) in
       let request = Self.name(of: wanted.id)
-      switch try AnswerRecords.find(request, content: digest, by: caller.person, transaction) {
+      switch try keptAnswer(to: request, content: digest, by: caller.person, transaction) {
       case .other: return .failure(.idTaken)
       case .same(let body):
         guard let known = try? JSONDecoder().decode(Started.self, from: Data(body)),
-          let row = try CallRecords.call(known.call, of: caller.person, terms: callTerms, transaction)
+          let row = try keptCall(known.call, of: caller.person, transaction)
         else { return .failure(.notFound) }
         return .success(try entry(known, row, caller, transaction))
       case .no: return try start(wanted, request, digest, by: caller, at: now, &aftermath, transaction)
@@ -99,7 +99,7 @@ extension CallDesk {
   private func startedBefore(
     _ id: CallUUID, isSame: Bool, _ caller: Caller, _ transaction: borrowing Transaction
   ) throws(StoreError) -> Result<CallEntry, CallProblem> {
-    guard isSame, let row = try CallRecords.call(id, of: caller.person, terms: callTerms, transaction),
+    guard isSame, let row = try keptCall(id, of: caller.person, transaction),
       row.state.caller == caller.person
     else { return .failure(.idTaken) }
     let session = row.state[caller.person]?.session
@@ -123,17 +123,19 @@ extension CallDesk {
     if let known = try CallRecords.request(of: wanted.id, transaction) {
       return try startedBefore(wanted.id, isSame: known == digest, caller, transaction)
     }
-    // Asked before the calls of up to 31 people are read.
+    // Asked before anything of up to 31 people is read.
     if let wait = rates.withLock({ $0.wait(forStartBy: caller.person, at: now.steady) }) {
       return .failure(.tooMany(wait: wait))
     }
+    if let problem = try crowding(of: caller.person, transaction) { return .failure(problem) }
     let problem = try problem(
       of: wanted.keys, for: wanted.recipients, by: caller.person, isEncrypted: wanted.isEncrypted, transaction
     )
     if let problem { return .failure(problem) }
     let invitations = try invitations(
       of: wanted.recipients, by: caller.person, head: wanted.head, transaction)
-    let known = try CallRecords.open(of: wanted.recipients + [caller.person], terms: callTerms, transaction)
+    let known = try others(
+      beside: wanted.id, of: invitations.map(\.person), rungBy: caller.person, transaction)
     var book = self.book(of: known, at: now)
     let device = caller.device ?? DeviceID.drawn(uuid())
     var start = CallState.Start(
@@ -170,25 +172,6 @@ extension CallDesk {
     }
   }
 
-  /// Each recipient costs two reads or more, so that their number is bounded before anything is read.
-  private func check(_ people: [PersonID], by person: PersonID) throws(CallProblem) {
-    guard people.count <= 4 * callTerms.people, Set(people).subtracting([person]).count < callTerms.people
-    else {
-      throw .tooManyPeople(most: callTerms.people)
-    }
-  }
-
-  private func invitations(
-    of people: [PersonID], by person: PersonID, head: CallHead?, _ transaction: borrowing Transaction
-  ) throws(StoreError) -> [CallInvitation] {
-    var invitations: [CallInvitation] = []
-    for other in people {
-      let isBlocked = try BlockRecords.has(person, by: other, transaction)
-      invitations.append(CallInvitation(other, ring: uuid(), isSilent: isBlocked, head: head))
-    }
-    return CallInvitation.each(invitations, without: person)
-  }
-
   // MARK: - In and out
 
   /// Who isn't in the call comes into it, as often as terms say; leaving can't be more than that. A device that is in it may join again as
@@ -206,7 +189,7 @@ extension CallDesk {
     return try await decide { [self] transaction, aftermath, now throws(StoreError) in
       if let key {
         let request = Self.name(of: key.text)
-        switch try AnswerRecords.find(request, content: key.content, by: caller.person, transaction) {
+        switch try keptAnswer(to: request, content: key.content, by: caller.person, transaction) {
         case .other: return .failure(.idTaken)
         case .same(let body): return try joinedBefore(body, id, caller, at: now, &aftermath, transaction)
         case .no: break
@@ -214,7 +197,8 @@ extension CallDesk {
       }
       let row: CallRecords.Row
       switch try enter(
-        id, caller.person, device, session: session, takeover: takeover, at: now, &aftermath, transaction)
+        id, caller.person, device, session: session, takeover: takeover, reader: caller.reader, at: now,
+        &aftermath, transaction)
       {
       case .failure(let problem): return .failure(problem)
       case .success(let found): row = found
@@ -224,7 +208,9 @@ extension CallDesk {
       if caller.device != nil {
         try DeviceRecords.noteUse(of: device, by: caller.person, at: now, transaction)
       }
-      let started = Started(call: id, session: session, device: device, isMerged: false)
+      // It may have come in by another name of its own before.
+      let known = row.state[caller.person]?.session?.device ?? device
+      let started = Started(call: id, session: session, device: known, isMerged: false)
       if let key {
         try keepAnswer(
           started.body, to: Self.name(of: key.text), content: key.content, by: caller.person, at: now,
@@ -237,12 +223,13 @@ extension CallDesk {
   /// Has a person come into a call, if it may do so once more by now. Nothing is counted where it is in it already, or is refused.
   func enter(
     _ id: CallUUID, _ person: PersonID, _ device: DeviceID, session: CallUUID, takeover: Bool,
-    at now: CallTime, _ aftermath: inout Aftermath, _ transaction: borrowing Transaction
+    reader: DeviceID? = nil, at now: CallTime, _ aftermath: inout Aftermath,
+    _ transaction: borrowing Transaction
   ) throws(StoreError) -> Result<CallRecords.Row, CallProblem> {
-    let known = try CallRecords.call(id, of: person, terms: callTerms, transaction)?.state
-    let isNew = known.map { !$0.isEnded && $0[person]?.session == nil } ?? false
-    if isNew, let wait = changeRates.wait(person, at: now.steady) { return .failure(.tooMany(wait: wait)) }
-    let event = CallEvent.join(person, device, session: session, takeover: takeover)
+    let known = try keptCall(id, of: person, transaction)?.state
+    let isNew = known.map { comesNew(person, to: $0) } ?? false
+    if isNew, let problem = try comingProblem(of: person, at: now, transaction) { return .failure(problem) }
+    let event = CallEvent.join(person, device, session: session, takeover: takeover, reader: reader)
     let result = try apply(event, to: id, by: person, at: now, &aftermath, transaction)
     if isNew, case .success = result { changeRates.count(person, at: now.steady) }
     return result
@@ -271,6 +258,11 @@ extension CallDesk {
     return try await inCall(id, by: caller, bytes: 16_384 + keys.size, under: request) {
       [self] transaction, aftermath, now, row throws(StoreError) in
       let call = row.state
+      // Asked before anything of those who would be rung is read; of those who are rung or in it already nothing is.
+      let rung = distinct(people, without: caller.person).filter(call.canInvite)
+      if let wait = rates.withLock({ $0.wait(forRinging: rung, by: caller.person, at: now.steady) }) {
+        return .failure(.tooMany(wait: wait))
+      }
       let problem = try problem(
         of: keys, for: people, by: caller.person, isEncrypted: call.isEncrypted, transaction)
       if let problem { return .failure(problem) }
@@ -281,10 +273,10 @@ extension CallDesk {
         round = KeyRound(
           index: index, from: caller.person, keys: keys.filter { call.canInvite($0.person) })
       }
-      let invitations = try invitations(of: people, by: caller.person, head: head, transaction)
+      let invitations = try invitations(of: people, to: call, by: caller.person, head: head, transaction)
       return try documented(
         apply(
-          .invite(by: caller.person, invitations), to: id, by: caller.person, beside: people, bringing: round,
+          .invite(by: caller.person, invitations), to: id, by: caller.person, beside: rung, bringing: round,
           at: now, &aftermath, transaction), transaction)
     }
   }
@@ -314,7 +306,7 @@ extension CallDesk {
 
   /// - Parameters:
   ///   - person: who asks; nil: one who runs the room.
-  ///   - others: people whose other calls are looked at, since one who is in a call is busy.
+  ///   - others: people who would be rung: whether each is in another call is looked at, since that one is busy.
   ///   - keys: what those who are rung by it get, if it is done.
   func apply(
     _ event: CallEvent, to id: CallUUID, by person: PersonID?, beside others: [PersonID] = [],
@@ -323,12 +315,12 @@ extension CallDesk {
   ) throws(StoreError) -> Result<CallRecords.Row, CallProblem> {
     let found: CallRecords.Row? =
       if let person {
-        try CallRecords.call(id, of: person, terms: callTerms, transaction)
+        try keptCall(id, of: person, transaction)
       } else {
-        try CallRecords.call(id, terms: callTerms, transaction)
+        try keptCall(id, transaction)
       }
     guard var row = found else { return .failure(.notFound) }
-    var known = try CallRecords.open(of: others, terms: callTerms, transaction)
+    var known = try CallRecords.standing(of: others, beside: id, terms: callTerms, transaction)
     known[id] = row
     var book = self.book(of: known, at: now)
     var refusal: CallBook.Refusal?

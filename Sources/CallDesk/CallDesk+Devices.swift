@@ -1,5 +1,4 @@
 public import Calls
-internal import KeyDirectory
 internal import Storage
 
 /// Devices that are woken, and people who aren't to be heard of.
@@ -47,9 +46,11 @@ extension CallDesk {
   public func devices(
     of person: PersonID, before place: DevicePage.Place? = nil, limit: Int = 200
   ) async throws(CallProblem) -> DevicePage {
-    try await read { transaction throws(StoreError) in
+    try await read { [self] transaction throws(StoreError) in
       .success(
-        try DeviceRecords.page(of: person, before: place, limit: min(max(limit, 1), 200), transaction))
+        try DeviceRecords.page(
+          of: person, usedSince: cutoff(.devices), before: place, limit: min(max(limit, 1), 200),
+          transaction))
     }
   }
 
@@ -130,26 +131,5 @@ extension CallDesk {
       }
       return .success(found)
     }
-  }
-
-  /// Forgets what is known of a person: devices, blocks, events, keys and the name. Calls stay in the histories of others, and the
-  /// log of keys as it is. The name comes back by a token that is issued later, and by none of before.
-  public func erase(_ person: PersonID) async throws(CallProblem) {
-    try await decide {
-      [self] transaction, aftermath, now throws(StoreError) -> Result<Void, CallProblem> in
-      if try directory?.erase(person.text, in: transaction) == true {
-        try tellKeyChanged(person, at: now, &aftermath, transaction)
-      }
-      try CallKeyRecords.erase(person, transaction)
-      for device in try DeviceRecords.all(of: person, transaction) {
-        aftermath.devicesGone.append((person, device.id))
-      }
-      try DeviceRecords.erase(person, transaction)
-      try DeliveryRecords.erase(person, transaction)
-      try BlockRecords.erase(person, transaction)
-      try PersonRecords.erase(person, at: now, transaction)
-      return .success(())
-    }
-    heard.forget(person)
   }
 }

@@ -27,6 +27,10 @@ extension CallDesk {
     try await decide(bytes: 4_096 + (key?.bytes.count ?? 0)) {
       [self] transaction, aftermath, now throws(StoreError) in
       guard let directory else { return .failure(.notFound) }
+      // By it the entries of before would be found again.
+      guard try ErasureRecords.find(caller.person, transaction) == nil else {
+        return .failure(.tooMany(wait: 1_000))
+      }
       let (person, name) = (caller.person.text, device.text)
       if try directory.grows(by: key, of: person, device: name, in: transaction),
         let wait = keyRates.wait(caller.person, at: now.steady)
@@ -56,7 +60,7 @@ extension CallDesk {
     _ transaction: borrowing Transaction
   ) throws(StoreError) {
     var listeners = listeners
-    for row in try CallRecords.open(of: [person], terms: callTerms, transaction).values {
+    for row in try CallRecords.open(of: person, terms: callTerms, transaction).values {
       guard row.state[person]?.leaveReason != .removed else { continue }
       for other in row.state.people where !other.isHidden && other.leaveReason == nil && other.id != person {
         listeners.insert(other.id)

@@ -27,6 +27,7 @@ extension CallDesk {
       try CallRecords.write(row, request: change.before == nil ? request : [], at: now, transaction)
       try CallRecords.writePeople(of: change, transaction)
       try say(change, of: row, at: now, &aftermath, transaction)
+      try endUnheard(change, at: now, transaction)
       try leaveSessions(change, at: now, &aftermath, transaction)
       notePresence(change)
     }
@@ -59,8 +60,12 @@ extension CallDesk {
     for effect in change.effects {
       switch effect {
       case .ring(let person, let ring):
-        guard !ring.isSilent else { continue }
+        guard !ring.isSilent else {
+          try keepUnheard(ring, of: person, in: call.id, at: now, transaction)
+          continue
+        }
         rung.insert(person)
+        unheard.pushes.begin(ring.id, at: now.wall)
         let waking = try waking(person, ring, of: row, at: now, transaction)
         let body = RingingBody(
           ringId: ring.id, callerId: ring.from, expiresAt: waking.expiresAt, busy: ring.isBusy)

@@ -11,14 +11,14 @@ extension CallDesk {
     let digest = wanted.digest
     return try await read { [self] transaction throws(StoreError) -> Result<Bool, CallProblem> in
       let request = Self.name(of: wanted.id)
-      switch try AnswerRecords.find(request, content: digest, by: person, transaction) {
+      switch try keptAnswer(to: request, content: digest, by: person, transaction) {
       case .same: return .success(true)
       case .other: return .success(false)
       case .no: break
       }
       // Its answer isn't kept for ever; the call has what it was started with.
       guard try CallRecords.request(of: wanted.id, transaction) == digest else { return .success(false) }
-      let row = try CallRecords.call(wanted.id, of: person, terms: callTerms, transaction)
+      let row = try keptCall(wanted.id, of: person, transaction)
       return .success(row?.state.caller == person)
     }
   }

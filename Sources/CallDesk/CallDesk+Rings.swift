@@ -153,7 +153,7 @@ extension CallDesk {
       expiresAt: now.wall + (ring.until - now.steady),
       callerName: try PersonRecords.name(of: ring.from, transaction),
       personName: try PersonRecords.name(of: person, transaction),
-      devices: try DeviceRecords.all(of: person, transaction))
+      devices: try keptDevices(of: person, transaction))
     if call.isEncrypted { waking.keys = try CallKeyRecords.keys(of: person, in: call.id, transaction) }
     return waking
   }

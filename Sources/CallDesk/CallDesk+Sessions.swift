@@ -16,7 +16,7 @@ extension CallDesk {
     of call: CallUUID, isOpen: Bool, for person: PersonID
   ) async throws(CallProblem) -> [SharedSessionDocument] {
     try await read { [self] transaction throws(StoreError) in
-      guard let known = try CallRecords.call(call, of: person, terms: callTerms, transaction) else {
+      guard let known = try keptCall(call, of: person, transaction) else {
         return .failure(.notFound)
       }
       #if PLANTED_DEFECTS
@@ -27,7 +27,7 @@ extension CallDesk {
       #endif
       guard !isRemoved(person, from: known) else { return .failure(.removed) }
       let found = try SessionRecords.all(of: call, isOpen: isOpen, terms: terms.sessions, transaction)
-      return .success(found.rows.map(document))
+      return .success(found.rows.filter { !isForgotten($0.state) }.map(document))
     }
   }
 
@@ -38,10 +38,9 @@ extension CallDesk {
     _ id: CallUUID, in call: CallUUID, for person: PersonID
   ) async throws(CallProblem) -> SharedSessionDocument {
     try await read { [self] transaction throws(StoreError) in
-      guard let found = try CallRecords.readable(call, terms: callTerms, transaction),
-        found.state.isOpen(to: person),
+      guard let found = try readableCall(call, of: person, transaction),
         let row = try SessionRecords.readable(id, terms: terms.sessions, transaction),
-        row.state.call == call
+        row.state.call == call, !isForgotten(row.state)
       else { return .failure(.notFound) }
       guard !isRemoved(person, from: found) else { return .failure(.removed) }
       return .success(document(row))

@@ -28,7 +28,7 @@ extension CallDesk {
     try admit(type, data, by: caller)
     return try await decide(bytes: data.count + 1_024) {
       [self] transaction, aftermath, now throws(StoreError) in
-      guard let call = try CallRecords.call(inRoom: room, terms: callTerms, transaction) else {
+      guard let call = try keptCall(inRoom: room, transaction) else {
         return .failure(.notFound)
       }
       let event = SharedEvent(
@@ -129,26 +129,25 @@ extension CallDesk {
     try await eventPage(of: session, in: call, after: seq, limit: limit, for: person).events
   }
 
-  /// A session whose events and snapshot a person may read at this moment; all that hands them out asks here.
+  /// A session whose events and snapshot a person may read at this moment; all that hands them out asks here. Who may not know of the
+  /// call is found out by the first statement, whether there is such a session or not.
   func readable(
     _ session: CallUUID, in call: CallUUID, for person: PersonID, _ transaction: borrowing Transaction
   ) throws(StoreError) -> Result<SessionRecords.Row, CallProblem> {
-    guard let row = try SessionRecords.session(session, of: call, terms: terms.sessions, transaction) else {
-      return .failure(.notFound)
-    }
-    return try readable(row, for: person, transaction)
+    guard let found = try keptCall(call, of: person, transaction),
+      let row = try SessionRecords.session(session, of: call, terms: terms.sessions, transaction)
+    else { return .failure(.notFound) }
+    return readable(row, in: found, for: person)
   }
 
   /// Who is in its call may join it, and then sees them anyway. Once it is over they are still there for those who took part.
   func readable(
-    _ row: SessionRecords.Row, for person: PersonID, _ transaction: borrowing Transaction
-  ) throws(StoreError) -> Result<SessionRecords.Row, CallProblem> {
-    guard let found = try CallRecords.call(row.state.call, of: person, terms: callTerms, transaction) else {
-      return .failure(.notFound)
-    }
+    _ row: SessionRecords.Row, in found: CallRecords.Row, for person: PersonID
+  ) -> Result<SessionRecords.Row, CallProblem> {
     guard !isRemoved(person, from: found) else { return .failure(.removed) }
-    if !found.state.isEnded, found.state[person]?.session != nil { return .success(row) }
+    guard !isForgotten(row.state) else { return .failure(.notFound) }
+    if !found.state.isEnded, found.state[person]?.session != nil { return .success(kept(row)) }
     guard row.state.isEnded, row.state.everyone.contains(person) else { return .failure(.notAllowed) }
-    return .success(row)
+    return .success(kept(row))
   }
 }

@@ -72,11 +72,12 @@ extension CallDesk {
   private func firstAnswer(
     to start: SessionStart, by person: PersonID, _ transaction: borrowing Transaction
   ) throws(StoreError) -> Result<StartedSession, CallProblem>? {
-    switch try AnswerRecords.find(start.request, content: start.digest, by: person, transaction) {
+    switch try keptAnswer(to: start.request, content: start.digest, by: person, transaction) {
     case .other: return .failure(.idTaken)
     case .same(let body):
       guard let id = CallUUID(String(decoding: body, as: UTF8.self)),
-        let row = try SessionRecords.session(id, of: start.call, terms: terms.sessions, transaction)
+        let row = try SessionRecords.session(id, of: start.call, terms: terms.sessions, transaction),
+        !isForgotten(row.state)
         // It has ended meanwhile, and isn't kept any more.
       else { return .failure(.sessionEnded) }
       return .success((document(row), false))
@@ -87,6 +88,7 @@ extension CallDesk {
       return nil
     }
     guard start.isLike(row.state), row.state.everyone.first == person else { return .failure(.idTaken) }
+    guard !isForgotten(row.state) else { return .failure(.sessionEnded) }
     return .success((document(row), false))
   }
 
@@ -99,7 +101,8 @@ extension CallDesk {
       return .success((document(running), false))
     }
     guard open.count < terms.sharing.sessionsOfCall else { return .failure(.tooLarge("sessions")) }
-    guard try SessionRecords.snapshots(of: start.call, transaction) < terms.sharing.snapshotsOfCall else {
+    let snapshots = try SessionRecords.snapshots(of: start.call, endedAfter: cutoff(.sessions), transaction)
+    guard snapshots < terms.sharing.snapshotsOfCall else {
       return .failure(.tooLarge("sessions of the call that have ended, and whose snapshots are kept"))
     }
     var isBegun = false
@@ -122,9 +125,10 @@ extension CallDesk {
   private func mayBegin(
     from earlier: CallUUID, _ person: PersonID, _ transaction: borrowing Transaction
   ) throws(StoreError) -> Bool {
-    guard let row = try SessionRecords.session(earlier, terms: terms.sessions, transaction),
+    guard let row = try SessionRecords.session(earlier, of: person, terms: terms.sessions, transaction),
       row.state.everyone.contains(person),
-      case .success = try readable(row, for: person, transaction)
+      let call = try keptCall(row.state.call, of: person, transaction),
+      case .success = readable(row, in: call, for: person)
     else { return false }
     return true
   }

@@ -70,7 +70,7 @@ extension CallDesk {
     _ transaction: borrowing Transaction
   ) throws(StoreError) -> Result<Int64, CallProblem> {
     let (request, digest) = ("signal \(id.text) \(signal.id.text)", signal.digest)
-    switch try AnswerRecords.find(request, content: digest, by: caller.person, transaction) {
+    switch try keptAnswer(to: request, content: digest, by: caller.person, transaction) {
     case .other: return .failure(.idTaken)
     case .same(let body): return .success(Int64(String(decoding: body, as: UTF8.self)) ?? 0)
     case .no: break
@@ -92,27 +92,61 @@ extension CallDesk {
     guard let recipient = call[signal.to], signal.to != caller.person, recipient.isOrWasThere(in: call) else {
       return .failure(.notFound)
     }
-    // Who has blocked the caller hears nothing, and the sender no difference: it is as if that one never read what it is sent.
+    // Until one has joined it is enough that any device hears, and from then on that one has to.
+    let far = heard.number(of: signal.to, by: recipient.session?.device)
+    // Who has blocked the caller hears nothing, and the sender no difference.
     let waiting =
       try recipient.isHidden
-      ? SignalRecords.dropped(for: signal.to, in: id, transaction)
-      : EventRecords.signals(for: signal.to, in: id, after: heard[signal.to], transaction)
-    guard waiting.count < Int64(terms.signals),
-      waiting.bytes + Int64(signal.payload.utf8.count) <= Int64(terms.signalBytes)
-    else { return .failure(.tooMany(wait: 1_000)) }
+      ? unheardSignals(for: signal.to, in: id, transaction)
+      : EventRecords.signals(for: signal.to, in: id, after: far, transaction)
+    // What was sent a moment ago waits in any case: by how fast it is read a sender would know whether it is.
+    let recent = unheard.recent.sum(for: signal.to, in: id, at: now.steady)
+    guard max(waiting.count, recent.count) < Int64(terms.signals),
+      max(waiting.bytes, recent.bytes) + Int64(signal.payload.utf8.count) <= Int64(terms.signalBytes)
+    else { return .failure(.tooMany(wait: RecentSignals.span)) }
     let number = try SignalRecords.next(in: id, from: caller.person, to: signal.to, transaction)
     let body = SignalBody(
-      id: signal.id, sender: caller.person, device: caller.device ?? sender.session?.device, number: number,
+      id: signal.id, sender: caller.person, device: sender.device(of: caller), number: number,
       kind: signal.kind, payload: signal.payload, clear: signal.clear)
-    if recipient.isHidden {
-      try SignalRecords.drop(
-        bytes: EventRecords.encoded(body).count, in: id, from: caller.person, to: signal.to, transaction)
-    } else {
+    let size = EventRecords.encoded(body).count
+    try SignalRecords.count(bytes: size, in: id, from: caller.person, to: signal.to, transaction)
+    unheard.recent.note(bytes: size, for: signal.to, in: id, at: now.steady)
+    if !recipient.isHidden {
       try deliver(body, to: recipient, of: call, at: now, &aftermath, transaction)
+      try forgetHeard(by: signal.to, upTo: far, in: id, from: caller.person, transaction)
     }
     try keepAnswer(
       Array("\(number)".utf8), to: request, content: digest, by: caller.person, at: now, transaction)
     return .success(number)
+  }
+
+  /// What would wait for one who has blocked the caller, if it heard what it is sent by what it reads.
+  private func unheardSignals(
+    for person: PersonID, in call: CallUUID, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> (count: Int64, bytes: Int64) {
+    let sent = try SignalRecords.sent(to: person, in: call, transaction)
+    let readers = outlet.readers(of: person)
+    let waiting = unheard.signals.waiting(
+      of: UnheardSignals.Sum(count: sent.count, bytes: sent.bytes), for: person, in: call,
+      word: heard.word(of: person), isReading: readers.isAnyUnnamed || !readers.devices.isEmpty)
+    return (waiting.count, waiting.bytes)
+  }
+
+  /// Of what a person has heard in a call the oldest goes, where it was sent more there than is kept.
+  /// - Parameters:
+  ///   - number: how far it has heard.
+  ///   - sender: with whom what is left is counted.
+  private func forgetHeard(
+    by person: PersonID, upTo number: Int64, in call: CallUUID, from sender: PersonID,
+    _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    guard try SignalRecords.sent(to: person, in: call, transaction).bytes > terms.signalBytesKept else {
+      return
+    }
+    // Half of it, so that they are looked through now and then alone.
+    let left = try EventRecords.dropSignals(
+      for: person, in: call, upTo: number, beyond: terms.signalBytesKept / 2, transaction)
+    try SignalRecords.recount(bytes: left, in: call, from: sender, to: person, transaction)
   }
 
   private func deliver(
@@ -132,6 +166,13 @@ extension CallDesk {
 }
 
 extension CallPerson {
+  /// By which device it says something: by the one that is in the call, whichever of its names that has.
+  fileprivate func device(of caller: Caller) -> DeviceID? {
+    guard let session else { return caller.device }
+    guard let device = caller.device, !session.isBy(device) else { return session.device }
+    return device
+  }
+
   /// Whether it is invited or active, or was so as the call ended.
   fileprivate func isOrWasThere(in call: CallState) -> Bool {
     guard let reason = leaveReason else { return true }

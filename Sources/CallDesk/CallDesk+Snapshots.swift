@@ -43,6 +43,20 @@ extension CallDesk {
     row.state.noteGone(gone)
   }
 
+  /// How much the snapshot has that a person may read.
+  /// - Returns: in bytes; 0: there is none.
+  /// - Throws: `notFound`, `notAllowed`, `removed`.
+  public func snapshotSize(
+    of session: CallUUID, in call: CallUUID, for person: PersonID
+  ) async throws(CallProblem) -> Int {
+    try await read { [self] transaction throws(StoreError) -> Result<Int, CallProblem> in
+      if case .failure(let problem) = try readable(session, in: call, for: person, transaction) {
+        return .failure(problem)
+      }
+      return .success(try SharedEventRecords.snapshotSize(of: session, transaction))
+    }
+  }
+
   /// - Throws: `notAllowed`, `removed`; `notFound`, also where there is none.
   public func snapshot(
     of session: CallUUID, in call: CallUUID, for person: PersonID

@@ -3,13 +3,6 @@ internal import Storage
 
 /// What is kept for a time, and then forgotten.
 extension CallDesk {
-  private static let group = 500
-  /// Events of shared sessions, which are small once a snapshot has taken their content.
-  private static let eventGroup = 2_000
-  private static let day: Int64 = 86_400_000
-  /// For how long the events of a shared session can be read behind its end.
-  private static let eventPatience: Int64 = 60_000
-
   /// Forgets what is old, once a minute, until its task is cancelled.
   public func keepTidy() async {
     while !Task.isCancelled {
@@ -18,52 +11,67 @@ extension CallDesk {
     }
   }
 
-  /// Forgets what is old by now, as much of it as there is.
+  /// Forgets what is old by now, as much of it as there is; and goes on with people who are being erased.
   public func tidy() async {
-    while !Task.isCancelled {
-      do throws(CallProblem) { if try await !tidySome() { return } } catch { return }
+    // An erasure that can't be read, or doesn't come to its end, keeps nothing else from being forgotten.
+    do throws(CallProblem) { while !Task.isCancelled, try await eraseSome(of: nil) {} } catch {}
+    for kept in Kept.allCases {
+      // What can't be read of one kind keeps none of the others.
+      do throws(CallProblem) { try await tidy(kept) } catch { continue }
     }
   }
 
-  /// Whatever is forgotten here is found by an index over what is there still, so that it costs what it takes away.
-  /// - Returns: whether there may be more.
-  private func tidySome() async throws(CallProblem) -> Bool {
-    try await decide { [self] transaction, aftermath, now throws(StoreError) in
-      let keys = try CallKeyRecords.forget(
-        endedBefore: now.wall - terms.afterCall, limit: Self.group, transaction)
-      let history = now.wall - Int64(terms.historyDays) * Self.day
-      let calls = try CallRecords.forget(endedBefore: history, limit: Self.group, transaction)
-      // People of which nothing else is known.
-      let erased = try PersonRecords.forget(erasedBefore: history, limit: Self.group, transaction)
-      let events = try EventRecords.forget(
-        before: now.wall - Int64(terms.eventDays) * Self.day, limit: Self.group, transaction)
-      let answers = try AnswerRecords.forget(before: now.wall - Self.day, limit: Self.group, transaction)
-      let deliveries = try DeliveryRecords.forget(
-        before: now.wall - terms.deliveries, limit: Self.group, transaction)
-      let signals = try EventRecords.emptySignals(
-        endedBefore: now.wall - terms.afterCall, limit: Self.group, transaction)
-      let sessions = try forgetSessions(at: now, transaction)
-      let devices = try DeviceRecords.unused(
-        since: now.wall - Int64(terms.deviceDays) * Self.day, limit: Self.group, transaction)
-      for (person, device) in devices {
-        _ = try DeviceRecords.remove(device, of: person, transaction)
-        try tellRemoved(device, of: person, "unused", at: now, &aftermath, transaction)
+  private func tidy(_ kept: Kept) async throws(CallProblem) {
+    var edge = Int64.min
+    if kept == .answers {
+      edge = try await read { [terms] transaction throws(StoreError) -> Result<Int64, CallProblem> in
+        .success(try AnswerRecords.oldest(of: terms.answers.ofAll, transaction) ?? .min)
       }
-      let most = max(keys, calls, erased, events, answers, deliveries, devices.count)
-      return .success(signals || sessions || most >= Self.group)
+    }
+    var tidied = Tidied(isMore: true)
+    while tidied.isMore, !Task.isCancelled {
+      tidied = try await tidySome(kept, before: edge, from: tidied.place)
     }
   }
 
-  /// First the events of sessions that are over, and long afterwards what is left of those.
-  /// - Returns: whether there may be more.
-  private func forgetSessions(
-    at now: CallTime, _ transaction: borrowing Transaction
-  ) throws(StoreError) -> Bool {
-    let hasEvents = try SessionRecords.forgetEvents(
-      endedBefore: now.wall - Self.eventPatience, limit: Self.eventGroup, transaction)
-    // One that has events still isn't taken away with all of them at once.
-    if hasEvents { return true }
-    return try SessionRecords.forget(
-      endedBefore: now.wall - Int64(terms.sharing.snapshotDays) * Self.day, limit: Self.group, transaction)
+  /// What one transaction has come to.
+  private struct Tidied: Sendable {
+    /// There may be more.
+    var isMore = false
+    /// Among a call's signals.
+    var place: EventRecords.SignalPlace?
+  }
+
+  /// Whatever is forgotten here is found by an index over what is there still, so that it costs what it takes away. Each kind has
+  /// transactions of its own, of a portion each.
+  /// - Parameters:
+  ///   - edge: what is from before it goes, though its time isn't over.
+  ///   - place: where the transaction before has ended.
+  private func tidySome(
+    _ kept: Kept, before edge: Int64, from place: EventRecords.SignalPlace?
+  ) async throws(CallProblem) -> Tidied {
+    try await decide { [self] transaction, aftermath, now throws(StoreError) -> Result<Tidied, CallProblem> in
+      let moment = max(cutoff(kept), edge)
+      var (portion, tidied) = (Portion(), Tidied())
+      switch kept {
+      case .wrappedKeys: try CallKeyRecords.forget(endedBefore: moment, &portion, transaction)
+      case .signals:
+        tidied.place = try EventRecords.emptySignals(endedBefore: moment, from: place, &portion, transaction)
+      case .events: try EventRecords.forget(before: moment, &portion, transaction)
+      case .answers: try AnswerRecords.forget(before: moment, &portion, transaction)
+      case .deliveries: try DeliveryRecords.forget(before: moment, &portion, transaction)
+      case .sessionEvents: try SessionRecords.forgetEvents(endedBefore: moment, &portion, transaction)
+      case .sessions: try SessionRecords.forget(endedBefore: moment, &portion, transaction)
+      case .calls: try CallRecords.forget(endedBefore: moment, &portion, transaction)
+      case .erasedPeople: try PersonRecords.forget(erasedBefore: moment, &portion, transaction)
+      case .devices:
+        for (person, device) in try DeviceRecords.unused(since: moment, &portion, transaction) {
+          _ = try DeviceRecords.remove(device, of: person, transaction)
+          try tellRemoved(device, of: person, "unused", at: now, &aftermath, transaction)
+        }
+      }
+      tidied.isMore = portion.isMore
+      return .success(tidied)
+    }
   }
 }

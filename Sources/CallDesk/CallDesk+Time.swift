@@ -146,6 +146,7 @@ extension CallDesk {
     try keep([change], of: [after.id: row], at: now, &aftermath, transaction)
     // Its moments are on another clock than they were, also where nothing has changed.
     if after == row.state { try CallRecords.write(row, at: now, transaction) }
+    try CallRecords.writePresence(of: after, transaction)
     return after
   }
 }

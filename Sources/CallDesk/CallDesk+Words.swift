@@ -94,48 +94,77 @@ extension CallDesk {
     }
   }
 
+  /// What something was said of, as far as it isn't written down.
+  private struct Unwritten {
+    var source: PendingWords.Source
+    /// Of its calls those behind this one; nil: all.
+    var place: CallRecords.Place?
+  }
+
   /// - Parameter number: of the last word that is meant.
   /// - Returns: whether it is on the disk. If not, it is written a little later; media goes on meanwhile.
   @discardableResult
   private func write(_ sources: [PendingWords.Source], upTo number: UInt64) async -> Bool {
-    do throws(CallProblem) {
-      try await decide {
-        [self] transaction, aftermath, now throws(StoreError) -> Result<Void, CallProblem> in
-        var known: Known = [:]
-        for source in sources {
-          for row in try calls(of: source, transaction) { known[row.state.id] = row }
+    var rest = sources.map { Unwritten(source: $0) }
+    // What is said of a person's streams is of all direct calls that it is in, in as many transactions as these take.
+    while !rest.isEmpty {
+      let some = rest
+      do throws(CallProblem) {
+        rest = try await decide {
+          [self] transaction, aftermath, now throws(StoreError) -> Result<[Unwritten], CallProblem> in
+          .success(try write(some, at: now, &aftermath, transaction))
         }
-        try keep(book(of: known, at: now), of: known, at: now, &aftermath, transaction)
-        return .success(())
-      }
-    } catch { return false }
+      } catch { return false }
+    }
     words.forget(sources, upTo: number)
     return true
   }
 
+  /// Has what was said of some take effect, as far as one transaction goes.
+  /// - Returns: what is left to be looked at.
+  private func write(
+    _ some: [Unwritten], at now: CallTime, _ aftermath: inout Aftermath, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> [Unwritten] {
+    var (known, left, looked): (Known, [Unwritten], Int) = ([:], [], 0)
+    for one in some {
+      guard looked < Self.group else {
+        left.append(one)
+        continue
+      }
+      let page = try calls(of: one, transaction)
+      looked += page.count
+      for row in page.rows { known[row.state.id] = row }
+      if let next = page.next { left.append(Unwritten(source: one.source, place: next)) }
+    }
+    try keep(book(of: known, at: now), of: known, at: now, &aftermath, transaction)
+    return left
+  }
+
   /// - Returns: none where it is of no call, or of one that can't be understood: what is said of others is written down.
   private func calls(
-    of source: PendingWords.Source, _ transaction: borrowing Transaction
-  ) throws(StoreError) -> [CallRecords.Row] {
-    do throws(StoreError) { return try understoodCalls(of: source, transaction) } catch {
+    of one: Unwritten, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> CallRecords.Page {
+    do throws(StoreError) { return try understoodCalls(of: one, transaction) } catch {
       guard case .unreadable = error else { throw error }
-      return []
+      return CallRecords.Page()
     }
   }
 
   private func understoodCalls(
-    of source: PendingWords.Source, _ transaction: borrowing Transaction
-  ) throws(StoreError) -> [CallRecords.Row] {
+    of one: Unwritten, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> CallRecords.Page {
     let found: CallRecords.Row?
-    switch source {
+    switch one.source {
     case .session(_, _, let call): found = try CallRecords.call(call, terms: callTerms, transaction)
     case .room(let room, _, _), .removal(let room, _), .end(let room):
       found = try CallRecords.call(inRoom: room, terms: callTerms, transaction)
     case .readers(let person):
-      let open = try CallRecords.open(of: [person], terms: callTerms, transaction)
-      return open.values.filter { $0.state.path == .direct }
+      var page = try CallRecords.active(
+        of: person, after: one.place, limit: Self.group, terms: callTerms, transaction)
+      page.rows.removeAll { $0.state.path != .direct }
+      return page
     }
-    return found.map { [$0] } ?? []
+    return CallRecords.Page(rows: found.map { [$0] } ?? [], count: 1)
   }
 
   // MARK: - Taking into account

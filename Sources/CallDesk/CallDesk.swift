@@ -32,8 +32,9 @@ public final class CallDesk: Sendable {
   /// How often people change calls and come into them, which all of their people hear.
   let changeRates: PersonRates
   let answerTurns = AnswerTurns()
-  /// For each person, the number of the last event that a client has received.
+  /// For each device of a person, the number of the last event that it has received.
   let heard = HeardEvents()
+  let unheard = Unheard()
   /// When it was last said that a record can't be read, on the clock that doesn't jump; nil: never.
   private let unreadableSaid = Mutex<Int64?>(nil)
 

@@ -18,13 +18,15 @@ public struct CallDeskTerms: Sendable {
   public var events = 10_000
   public var eventDays = 7
   public var historyDays = 180
-  /// Answers of one person that are kept for when it asks again, each for a day.
-  public var answers = 4_000
+  /// Answers that are kept for when they are asked for again, each for a day.
+  public var answers = Answers()
   /// Bytes of a signal's payload.
   public var payload = 65_536
   /// Signals that wait for one person in one call, and their bytes.
   public var signals = 256
   public var signalBytes = 1_048_576
+  /// Bytes of signals that are kept for one person in one call, heard or not.
+  var signalBytesKept: Int64 { 4 * Int64(signalBytes) }
 
   /// Platforms whose devices can be woken.
   public var wakes = Set(Device.Platform.allCases)
@@ -38,6 +40,15 @@ public struct CallDeskTerms: Sendable {
   public var sharing = Sharing()
 
   public init() {}
+
+  /// How many answers are kept.
+  public struct Answers: Sendable {
+    public var ofPerson = 4_000
+    /// Of all people together, looked at once a minute.
+    public var ofAll = 1_000_000
+
+    public init() {}
+  }
 
   /// How much one person does with keys.
   public struct Keys: Sendable {

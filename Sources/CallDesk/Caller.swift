@@ -7,6 +7,8 @@ public struct Caller: Hashable, Sendable {
   public var name: String?
   /// nil: it isn't known.
   public var device: DeviceID?
+  /// What stands for it in its token, where it has said which it is; nil: nothing does.
+  public var reader: DeviceID?
   /// By which the token was signed.
   public var apiKey: String
   /// When the token was issued, in milliseconds since 1970; nil: it doesn't say, or the server has made it itself. A person who was

@@ -122,6 +122,8 @@ public struct Gateway: HTTPHandler {
       },
       // No room has a name without a character.
       charge: { intakes.take($0, room: "", identity: $1, now: configuration.instant()) },
+      owe: { intakes.owe($0, room: "", identity: $1, now: configuration.instant()) },
+      readings: ReadingBudgets(intakes, instant: configuration.instant),
       publicURL: configuration.publicURL, authorizer: configuration.authorizer,
       isDirectoryOpen: configuration.isDirectoryOpen,
       wallMilliseconds: { calls.desk.now.wall })

@@ -54,12 +54,22 @@ extension KeyDirectory {
     return .success(try add(nil, owner, device, tree, at: time, in: transaction))
   }
 
-  /// Deletes the salt of a person, its names and its keys. What is left of it is hashes from which no one without the salt learns
-  /// anything, so that every proof of others holds as before. A key that is appended later is another person's to the log.
+  /// Deletes the salt of a person: nothing of it is given out from now on, and `eraseEntries` deletes its names and its keys. What is left
+  /// then is hashes from which no one without the salt learns anything, so that every proof of others holds as before. Until that is done
+  /// no key of the person may be appended, by which the entries would be found again; one that is appended later is another person's to
+  /// the log.
   /// - Returns: whether there was anything to delete.
-  @discardableResult
-  public func erase(_ person: String, in transaction: borrowing Transaction) throws(StoreError) -> Bool {
-    try KeyRows.erase(person, in: transaction)
+  public func beginErasing(_ person: String, in transaction: borrowing Transaction) throws(StoreError) -> Bool
+  {
+    try KeyRows.hide(person, in: transaction)
+  }
+
+  /// Deletes some of the entries of a person whose erasure has begun.
+  /// - Returns: how many; fewer than `limit`: there are no more.
+  public func eraseEntries(
+    of person: String, limit: Int, in transaction: borrowing Transaction
+  ) throws(StoreError) -> Int {
+    try KeyRows.eraseEntries(of: person, limit: limit, in: transaction)
   }
 
   private static func isName(_ name: String) -> Bool { (1...KeyBounds.nameBytes).contains(name.utf8.count) }

@@ -20,13 +20,6 @@ extension KeyDirectory {
     }
   }
 
-  @discardableResult
-  public func erase(_ person: String) async throws(StoreError) -> Bool {
-    try await store.write(bytes: 512) { transaction throws(StoreError) in
-      try erase(person, in: transaction)
-    }
-  }
-
   public func currentKeys(
     of person: String, from head: Int? = nil, at time: WallTime
   ) async throws(StoreError) -> Result<KeyAnswer, KeyRefusal> {

@@ -19,18 +19,31 @@ enum KeyRows {
       "INSERT INTO key_people (person, salt) VALUES ($1, $2)", [.bytes(of: owner.person), .bytes(owner.salt)])
   }
 
-  /// Leaves nothing of a person but hashes.
+  /// Takes away the salt of a person, without which none of its entries is found.
   /// - Returns: whether there was one.
-  static func erase(_ person: String, in transaction: borrowing Transaction) throws(StoreError) -> Bool {
+  static func hide(_ person: String, in transaction: borrowing Transaction) throws(StoreError) -> Bool {
     let name: [SQLValue] = [.bytes(of: person)]
     let isKnown = try !transaction.run("SELECT 1 FROM key_people WHERE person = $1", name).isEmpty
     try transaction.run("DELETE FROM current_keys WHERE person = $1", name)
-    try transaction.run("DELETE FROM key_entries WHERE person = $1", name)
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.saltKept) { return isKnown }
     #endif
     try transaction.run("DELETE FROM key_people WHERE person = $1", name)
     return isKnown
+  }
+
+  /// Deletes entries of a person, the oldest first, some at a time.
+  /// - Returns: how many they were.
+  static func eraseEntries(
+    of person: String, limit: Int, in transaction: borrowing Transaction
+  ) throws(StoreError) -> Int {
+    let rows = try transaction.run(
+      "SELECT leaf FROM key_entries WHERE person = $1 ORDER BY leaf LIMIT $2",
+      [.bytes(of: person), .integer(limit)])
+    guard let last = try rows.last?.integer(0) else { return 0 }
+    try transaction.run(
+      "DELETE FROM key_entries WHERE person = $1 AND leaf <= $2", [.bytes(of: person), .integer(last)])
+    return rows.count
   }
 
   // MARK: - Entries

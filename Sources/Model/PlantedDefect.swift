@@ -792,8 +792,15 @@
     case deviceTokenShown = "device-token-shown"
     /// It costs nothing to name people in a start or an invitation.
     case namedForNothing = "named-for-nothing"
+    /// What is read of a person's events page by page is paid by no one.
+    case pagesReadForNothing = "pages-read-for-nothing"
+    /// One that the room hasn't let in is waited for all the same.
+    case comingKept = "coming-kept"
     /// A ring that was pushed is pushed once more.
     case ringPushedAgain = "ring-pushed-again"
+    // MARK: - Push
+    /// A token that is unregistered is removed, however late it was registered.
+    case goneAlways = "gone-always"
     // MARK: - KeyDirectory
     /// A key that is revoked is its device's still.
     case revokedCurrent = "revoked-current"

@@ -80,6 +80,11 @@ public final class RoomDirectory: Sendable {
     } catch { throw refuse(error) }
   }
 
+  /// Somebody who was admitted doesn't come in.
+  func turnAway(_ identity: String, device: String?, from room: String) {
+    registry.overseer.withLock { $0 }?.turnedAway(identity, device: device, from: room)
+  }
+
   /// Somebody is in.
   /// - Parameters:
   ///   - id: of the participant.
@@ -211,14 +216,11 @@ public final class RoomDirectory: Sendable {
     let (identity, grants) = (newcomer.identity, newcomer.grants)
     let stay = try await admit(identity, device: device, to: name, grants: grants)
     newcomer.stay = stay
-    if let refused = registry.refusal(of: newcomer, in: name) { throw refuse(refused) }
-    let room = try registry.withRooms { rooms throws(JoinError) in
-      do throws(JoinError) {
-        return try rooms.begin(identity, in: name) { make(name, terms.defaults, number: $0) }
-      } catch { throw rooms.refuse(error) }
+    let (room, entry): (Room, Room.Entry)
+    do throws(JoinError) { (room, entry) = try await enter(newcomer, in: name) } catch {
+      turnAway(identity, device: device, from: name)
+      throw noteRefusal(error)
     }
-    let entry: Room.Entry
-    do throws(JoinError) { entry = try await room.enter(newcomer) } catch { throw refuse(error) }
     switch entry {
     case .waiting(let ticket):
       return .waiting(WaitingParticipant(ticket, in: room, of: self, grants: grants, device: device))
@@ -226,6 +228,15 @@ public final class RoomDirectory: Sendable {
       return .joined(
         try await begin(session, isNew: isNew, identity: identity, device: device, in: room, grants: grants))
     }
+  }
+
+  /// Has the room let in one who was admitted, or wait.
+  private func enter(_ newcomer: Newcomer, in name: String) async throws(JoinError) -> (Room, Room.Entry) {
+    if let refused = registry.refusal(of: newcomer, in: name) { throw refused }
+    let room = try registry.withRooms { rooms throws(JoinError) in
+      try rooms.begin(newcomer.identity, in: name) { make(name, terms.defaults, number: $0) }
+    }
+    return (room, try await room.enter(newcomer))
   }
 
   /// A session is in.

@@ -8,6 +8,8 @@ public protocol RoomOverseer: Sendable {
   func admit(
     _ identity: String, device: String?, to room: String, grants: Grants
   ) async throws(JoinError) -> String?
+  /// One that might have joined isn't let in by the room itself: nothing follows from `admit`.
+  func turnedAway(_ identity: String, device: String?, from room: String)
   /// The room has let somebody in.
   /// - Returns: a name for its stay, by which its media is said and `disconnect` finds it; nil: it isn't overseen.
   /// - Throws: it may not be there any more, and goes again.

@@ -59,12 +59,70 @@ struct AccessTokenTests {
     let minted = AccessToken(
       apiKey: "other", identity: "bob \"\\", expires: now + 5, notBefore: now, issuedAt: now, name: "B\n",
       metadata: "m", attributes: ["k": "v"], grants: grants)
-    #expect(try verify(minted.signed(secret: keys["other"] ?? "")) == minted)
+    var read = try verify(minted.signed(secret: keys["other"] ?? ""))
+    #expect(read.device != nil)
+    read.device = nil
+    #expect(read == minted)
 
     grants.canPublish = false
     grants.canSubscribe = false
     let mute = AccessToken(apiKey: "other", identity: "x", expires: now + 5, grants: grants)
-    #expect(try verify(mute.signed(secret: keys["other"] ?? "")) == mute)
+    read = try verify(mute.signed(secret: keys["other"] ?? ""))
+    read.device = nil
+    #expect(read == mute)
+  }
+
+  @Test func `what stands for a token is the same whenever it is read, and another for another token`() throws
+  {
+    let attributes = Dictionary(uniqueKeysWithValues: (0..<50).map { ("k\($0)", "v") })
+    let minted = AccessToken(
+      apiKey: "APIkey", identity: "bob", expires: now + 5, issuedAt: now, attributes: attributes,
+      grants: .join("r"))
+    let text = minted.signed(secret: keys["APIkey"] ?? "")
+    let devices = try (0..<20).map { _ in try verify(text).device }
+    #expect(Set(devices).count == 1 && devices[0]?.utf8.count == 22 && minted.device == nil)
+    var others = Array(repeating: minted, count: 5)
+    others[0].expires += 1
+    others[1].issuedAt = now - 1
+    others[2].identity = "eve"
+    others[3].attributes["k0"] = "w"
+    others[4].grants.hidden = true
+    let all = try others.map { try verify($0.signed(secret: keys["APIkey"] ?? "")).device }
+    #expect(Set(all + devices).count == 6)
+  }
+
+  @Test func `tokens that differ in a claim that isn't read, or in the key, are of two devices`() throws {
+    let texts = [
+      payload(), payload(#""jti":"1""#), payload(#""jti":"2""#), payload().replacing(",", with: ", "),
+    ]
+    let devices = try texts.map { try verify(token($0)).device }
+    #expect(Set(devices).count == 4 && !devices.contains(nil))
+    // Who knows the text alone can't draw it.
+    let other = try AccessToken(
+      verifying: token(texts[0], secret: "a third secret"), keys: ["APIkey": "a third secret"], now: now)
+    #expect(other.device != devices[0])
+  }
+
+  @Test func `a token that is renewed again and again is of the device of the first`() throws {
+    var read = try verify(token(payload(#""sub":"ada","jti":"1","video":{"roomJoin":true,"room":"r"}"#)))
+    let first = try #require(read.device)
+    for turn in 0..<5 {
+      let text = read.renewed(at: now + turn, grants: read.grants).signed(secret: keys["APIkey"] ?? "")
+      read = try verify(text)
+      #expect(read.device == first && read.issuedAt == now + turn)
+    }
+  }
+
+  @Test func `what stands for a device has 1 to 64 bytes without control characters`() throws {
+    for name in ["x", String(repeating: "x", count: 64), "é"] {
+      #expect(try verify(token(payload(#""roostDevice":"\#(name)""#))).device == name)
+    }
+    for value in ["\"\"", #""\#(String(repeating: "x", count: 65))""#, #""a\u0000""#, "1", "{}"] {
+      #expect(throws: AccessTokenRefusal.malformed(reason: "roostDevice"), "\(value)") {
+        try verify(token(payload(#""roostDevice":\#(value)"#)))
+      }
+    }
+    #expect(try verify(token(payload(#""roostDevice":null"#))).device?.utf8.count == 22)
   }
 
   @Test func `what only this server knows is read, and an invitation is forgotten once one is in`() throws {

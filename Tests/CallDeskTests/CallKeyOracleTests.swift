@@ -87,7 +87,7 @@ struct CallKeyOracleTests {
     let seed = UInt64.random(in: 0 ... .max)
     var draw = Draw(state: seed)
     var terms = CallDeskTerms()
-    (terms.rates.starts, terms.rates.rings) = (10_000, 10_000)
+    (terms.rates.starts, terms.rates.rings, terms.book.calls) = (10_000, 10_000, 10_000)
     (terms.keys.entriesPerMinute, terms.keys.entriesPerHour, terms.keys.changesPerMinute) = (
       10_000, 10_000, 10_000
     )

@@ -1,5 +1,6 @@
 import Calls
 import Foundation
+import Synchronization
 import TestStores
 import Testing
 
@@ -40,6 +41,27 @@ struct CallOracleTests {
     func knows(_ person: PersonID, _ call: CallUUID) -> Bool { open[call]?.contains(person) ?? false }
   }
 
+  /// One whose media comes here, or goes from device to device.
+  private static func start(_ others: [PersonID], _ draw: inout Draw) -> CallDesk.Start {
+    var start = CallDesk.Start(id: TestDesk.uuid(), recipients: others, media: .audio)
+    if draw.below(3) == 0 { start.path = .direct }
+    return start
+  }
+
+  /// The media of one who has come stands; in a direct call it is by the person's streams that it is there.
+  private func stand(_ name: String, _ entry: CallEntry, _ test: TestDesk) async {
+    if entry.call.state.path == .relay { await test.media(true, (name, entry)) }
+    await test.desk.writePresence()
+  }
+
+  /// A person begins to read its events by both devices, or ends.
+  private func read(_ name: String, _ reads: Bool, _ test: TestDesk) {
+    let person = PersonID(name)
+    let readers = reads ? EventReaders([DeviceID("\(name)1"), DeviceID("\(name)2")]) : EventReaders()
+    test.outlet.reading.withLock { $0[person] = readers }
+    test.desk.readersChanged(of: person)
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `every answer and every event is of what the person may know, and of nothing else`(kind: StoreKind)
     async throws
@@ -49,6 +71,7 @@ struct CallOracleTests {
     var terms = CallDeskTerms()
     (terms.rates.starts, terms.rates.rings) = (1_000, 1_000)
     try await TestDesk.with(kind, terms) { test in
+      for name in Self.people { read(name, true, test) }
       var oracle = Oracle()
       var calls = [TestDesk.uuid()]
       for step in 0..<400 {
@@ -64,17 +87,15 @@ struct CallOracleTests {
           case 0, 1:
             isAboutCall = false
             let others = [other, PersonID(draw.one(of: Self.people))]
-            let id = TestDesk.uuid()
-            let entry = try await test.desk.start(
-              CallDesk.Start(id: id, recipients: others, media: .audio), by: caller)
+            let entry = try await test.desk.start(Self.start(others, &draw), by: caller)
             oracle.begun(
               entry.call.state.id, by: caller.person,
               entry.isMerged ? [] : others.filter { $0 != caller.person })
             calls.append(entry.call.state.id)
-            await test.media(true, (name, entry))
+            await stand(name, entry, test)
           case 2, 3, 4:
             let entry = try await test.desk.join(call, by: caller, takeover: draw.below(3) == 0)
-            await test.media(true, (name, entry))
+            await stand(name, entry, test)
           case 5:
             _ = try await test.desk.leave(
               call, by: caller, reason: draw.one(of: [.userLeft, .rejected, .networkError]))
@@ -146,19 +167,19 @@ struct CallOracleTests {
     (terms.rates.starts, terms.rates.rings) = (1_000, 1_000)
     try await TestDesk.with(kind, terms) { test in
       var calls: [CallUUID] = []
+      for name in Self.people { read(name, true, test) }
       for _ in 0..<150 {
         let name = draw.one(of: Self.people)
+        if draw.below(6) == 0 { read(name, draw.below(2) == 0, test) }
         do throws(CallProblem) {
           if calls.isEmpty || draw.below(3) == 0 {
             let others = Self.people.filter { _ in draw.below(2) == 0 }.map { PersonID($0) }
-            calls.append(
-              try await test.desk.start(
-                CallDesk.Start(id: TestDesk.uuid(), recipients: others, media: .audio),
-                by: TestDesk.caller(name)
-              ).call.state.id)
+            let entry = try await test.desk.start(Self.start(others, &draw), by: TestDesk.caller(name))
+            calls.append(entry.call.state.id)
+            await test.desk.writePresence()
           } else if draw.below(2) == 0 {
             let entry = try await test.desk.join(draw.one(of: calls.suffix(4)), by: TestDesk.caller(name))
-            await test.media(true, (name, entry))
+            await stand(name, entry, test)
           } else {
             _ = try await test.desk.leave(
               draw.one(of: calls.suffix(4)), by: TestDesk.caller(name), reason: .userLeft)
@@ -166,10 +187,17 @@ struct CallOracleTests {
         } catch { continue }
         if draw.below(4) == 0 { await test.pass(Int64(draw.below(20_000))) }
       }
-      // Every one loses the network, and nothing more is done.
+      // What has no end of its own goes on by two whose media stands, and is followed.
       for call in calls {
-        guard let state = try? await test.desk.call(call).state else { continue }
-        for person in state.people {
+        let state = try await test.desk.call(call).state
+        guard !state.isEnded, state.deadline == nil else { continue }
+        #expect(state.active.count >= 2, "seed \(seed)")
+      }
+      // Every one loses the network, and nothing more is done.
+      for name in Self.people { read(name, false, test) }
+      for call in calls {
+        let state = try await test.desk.call(call).state
+        for person in state.people where state.path == .relay {
           guard let session = person.session else { continue }
           test.desk.media(.lost, of: person.id, session: session.id, in: call)
         }

@@ -70,11 +70,17 @@ struct CallRestartTests {
     try await TestDesk.with(kind) { test in
       let entry = try await test.start("ada", "bob")
       let theirs = try await test.desk.join(entry.call.state.id, by: TestDesk.caller("bob"))
-      await test.store.close()
+      try await test.store.setCallsAway(true)
       await #expect(throws: CallProblem.storeUnavailable) { try await test.start("ada", "eve") }
       await #expect(throws: CallProblem.storeUnavailable) { try await test.call(entry, for: "ada") }
       await test.media(true, ("ada", entry), ("bob", theirs))
       #expect(test.desk.hasUnwrittenPresence)
+      let came = test.clock.now
+      test.clock.move(5_000)
+      try await test.store.setCallsAway(false)
+      await test.desk.writePresence()
+      #expect(!test.desk.hasUnwrittenPresence)
+      #expect(try await test.call(entry, for: "ada").connectedAt == came)
     }
   }
 }

@@ -69,19 +69,57 @@ struct CallSignalsTests {
       let id = try await test.start("ada", "bob").call.state.id
       let ada = TestDesk.caller("ada")
       for _ in 0..<4 { _ = try await test.desk.signal(signal(bob), in: id, by: ada) }
-      await #expect(throws: CallProblem.tooMany(wait: 1_000)) {
+      await #expect(throws: CallProblem.tooMany(wait: 2_000)) {
         try await test.desk.signal(signal(bob), in: id, by: ada)
       }
-      test.desk.noteHeard(5, by: bob)
+      test.desk.noteHeard(5, by: bob, DeviceID("bob1"))
+      await #expect(throws: CallProblem.tooMany(wait: 2_000)) {
+        try await test.desk.signal(signal(bob), in: id, by: ada)
+      }
+      // What was sent within two seconds waits in any case.
+      test.clock.move(2_000)
       let big = String(repeating: "A", count: 60_000)
       _ = try await test.desk.signal(signal(bob, payload: big), in: id, by: ada)
-      await #expect(throws: CallProblem.tooMany(wait: 1_000)) {
+      await #expect(throws: CallProblem.tooMany(wait: 2_000)) {
         try await test.desk.signal(signal(bob, payload: big), in: id, by: ada)
       }
       await #expect(throws: CallProblem.tooLarge("payload")) {
         try await test.desk.signal(
           signal(bob, payload: String(repeating: "A", count: 87_388)), in: id, by: ada)
       }
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `of what was heard so many bytes are kept, the last of it, and all that wasn't heard`(kind: StoreKind)
+    async throws
+  {
+    var terms = CallDeskTerms()
+    (terms.signals, terms.signalBytes) = (1_000, 20_000)
+    try await TestDesk.with(kind, terms) { test in
+      let id = try await test.start("ada", "bob", "eve").call.state.id
+      let payload = String(repeating: "A", count: 4_000)
+      func send(_ number: Int) async throws -> Int64 {
+        try await test.desk.signal(
+          signal(bob, payload: payload), in: id, by: TestDesk.caller(number % 2 == 0 ? "ada" : "eve"))
+      }
+      func kept() async throws -> [PersonEvent] { try await test.heard("bob").filter { $0.kind == .signal } }
+      // The ring goes on for longer, and so does the time that media is waited for.
+      for number in 0..<34 {
+        // What was sent within two seconds waits in any case.
+        test.clock.move(520)
+        #expect(try await send(number) == Int64(number / 2 + 1))
+        // The first is the ring.
+        test.desk.noteHeard(Int64(number + 2), by: bob, DeviceID("bob1"))
+        #expect(try await kept().reduce(0) { $0 + $1.body.count } <= 4 * terms.signalBytes)
+      }
+      let last = try await kept()
+      #expect(last.count >= 8 && last.count < 20)
+      #expect(last.map(\.number) == Array((36 - Int64(last.count))...35))
+      test.clock.move(2_000)
+      for number in 0..<4 { _ = try await send(number) }
+      #expect(try await kept().suffix(5).map(\.number) == Array(35...39))
+      await #expect(throws: CallProblem.tooMany(wait: 2_000)) { try await send(0) }
     }
   }
 

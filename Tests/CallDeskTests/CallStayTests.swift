@@ -81,4 +81,28 @@ struct CallStayTests {
       #expect(try await media(test, entry) == "awaited")
     }
   }
+  @Test(arguments: StoreKind.allCases)
+  func
+    `of two that don't say which device they are one is in the call, and the other once its media has gone`(
+      kind: StoreKind
+    ) async throws
+  {
+    try await TestDesk.with(kind) { test in
+      let entry = try await test.start("ada", "bob")
+      let room = try #require(entry.call.room)
+      let stay = try await test.desk.connect(bob, device: nil, inRoom: room)
+      for word in [CallPresence?.none, .stands] {
+        if let word { try await say(word, by: stay, test, entry) }
+        await #expect(throws: CallProblem.activeElsewhere) {
+          try await test.desk.requireConnect(bob, device: nil, inRoom: room)
+        }
+        await #expect(throws: CallProblem.activeElsewhere) {
+          try await test.desk.connect(bob, device: nil, inRoom: room)
+        }
+      }
+      #expect(test.outlet.closes.isEmpty)
+      try await say(.gone, by: stay, test, entry)
+      #expect(try await test.desk.connect(bob, device: nil, inRoom: room) == stay)
+    }
+  }
 }

@@ -157,7 +157,7 @@ struct PersonTidyingTests {
     async throws
   {
     var terms = CallDeskTerms()
-    terms.answers = 10
+    terms.answers.ofPerson = 10
     try await TestDesk.with(kind, terms) { test in
       let id = try await test.start("ada", "bob").call.state.id
       _ = try await test.start("eve", "kim")
@@ -177,6 +177,27 @@ struct PersonTidyingTests {
     }
   }
 
+  @Test(arguments: StoreKind.allCases)
+  func `of all people's answers together the last are kept, though their day isn't over`(kind: StoreKind)
+    async throws
+  {
+    var terms = CallDeskTerms()
+    terms.answers.ofAll = 5
+    try await TestDesk.with(kind, terms) { test in
+      let people = (0..<8).map { PersonID("p\($0)") }
+      for person in people {
+        test.clock.move(1)
+        try await test.desk.keep([7], to: "key", content: [1], by: person)
+      }
+      await test.desk.tidy()
+      for (place, person) in people.enumerated() {
+        let answer = try await test.desk.answer(to: "key", content: [1], by: person)
+        let kept: [UInt8]? = place < 3 ? nil : [7]
+        #expect(answer == kept, "\(place)")
+      }
+    }
+  }
+
   @Test func `every so many answers of a person it is its turn, whatever others do`() {
     let turns = AnswerTurns(span: 3, capacity: 2)
     #expect((0..<6).map { _ in turns.take(ada) } == [false, false, true, false, false, true])
@@ -189,20 +210,43 @@ struct PersonTidyingTests {
   @Test func `who has heard nothing for the longest is forgotten for another, and no one else`() {
     let heard = HeardEvents(capacity: 3)
     let (eve, kim, zoe) = (PersonID("eve"), PersonID("kim"), PersonID("zoe"))
-    heard.note(5, by: ada)
-    heard.note(6, by: bob)
-    heard.note(7, by: eve)
-    heard.note(4, by: ada)
-    heard.note(1, by: kim)
-    #expect([ada, bob, eve, kim].map { heard[$0] } == [5, 0, 7, 1])
-    for number in 0..<100 { heard.note(Int64(number), by: kim) }
-    #expect([ada, bob, eve, kim].map { heard[$0] } == [5, 0, 7, 99])
+    func numbers(_ people: PersonID...) -> [Int64] { people.map { heard.number(of: $0, by: nil) } }
+    heard.note(5, by: ada, nil)
+    heard.note(6, by: bob, nil)
+    heard.note(7, by: eve, nil)
+    heard.note(4, by: ada, nil)
+    heard.note(1, by: kim, nil)
+    #expect(numbers(ada, bob, eve, kim) == [5, 0, 7, 1])
+    for number in 0..<100 { heard.note(Int64(number), by: kim, nil) }
+    #expect(numbers(ada, bob, eve, kim) == [5, 0, 7, 99])
     // One that was erased leaves room, and comes last when it is back.
     heard.forget(ada)
-    heard.note(2, by: bob)
-    #expect([ada, bob, eve, kim].map { heard[$0] } == [0, 2, 7, 99])
-    heard.note(3, by: ada)
-    heard.note(8, by: zoe)
-    #expect([ada, bob, eve, kim, zoe].map { heard[$0] } == [3, 2, 0, 0, 8])
+    heard.note(2, by: bob, nil)
+    #expect(numbers(ada, bob, eve, kim) == [0, 2, 7, 99])
+    heard.note(3, by: ada, nil)
+    heard.note(8, by: zoe, nil)
+    #expect(numbers(ada, bob, eve, kim, zoe) == [3, 2, 0, 0, 8])
+  }
+
+  @Test func `each device has heard what it was given, and one that says no name what is for any`() {
+    let heard = HeardEvents()
+    let (phone, tablet) = (DeviceID("phone"), DeviceID("tablet"))
+    heard.note(3, by: ada, phone)
+    heard.note(9, by: ada, tablet)
+    #expect(heard.number(of: ada, by: phone) == 3 && heard.number(of: ada, by: tablet) == 9)
+    #expect(heard.number(of: ada, by: nil) == 9 && heard.number(of: ada, by: DeviceID("desk")) == 0)
+    heard.note(7, by: ada, nil)
+    #expect(heard.number(of: ada, by: phone) == 7 && heard.number(of: ada, by: tablet) == 9)
+    #expect(heard.number(of: bob, by: phone) == 0)
+  }
+
+  @Test func `however many devices one person makes up, they take no one else's place`() {
+    let heard = HeardEvents(capacity: HeardEvents.mostOfPerson + 1)
+    let phone = DeviceID("phone")
+    heard.note(5, by: bob, phone)
+    for number in 1...1_000 { heard.note(Int64(number), by: ada, DeviceID("d\(number)")) }
+    #expect(heard.number(of: bob, by: phone) == 5 && heard.number(of: ada, by: nil) == 1_000)
+    let known = (1...1_000).count { heard.number(of: ada, by: DeviceID("d\($0)")) > 0 }
+    #expect(known == HeardEvents.mostOfPerson)
   }
 }

@@ -1,10 +1,10 @@
 import Calls
 import Foundation
-import Storage
 import TestStores
 import Testing
 
 @testable import CallDesk
+@testable import Storage
 
 @Suite("What is forgotten of calls and shared sessions", .timeLimit(.minutes(2)))
 struct SharedTidyingTests {
@@ -62,13 +62,77 @@ struct SharedTidyingTests {
       var left: [Int] = []
       var isMore = true
       while isMore, left.count < 20 {
-        isMore = try await test.store.write(bytes: 1) { transaction throws(StoreError) in
-          try EventRecords.emptySignals(endedBefore: now, limit: 5, transaction)
+        isMore = try await test.store.write(bytes: 1) { transaction throws(StoreError) -> Bool in
+          var portion = Portion(rows: 5)
+          try EventRecords.emptySignals(endedBefore: now, &portion, transaction)
+          return portion.isMore
         }
         left.append(try await test.heardAll("bob").count { $0.kind == .signal && !$0.isEmptied })
       }
       #expect(left.last == 0 && zip([12] + left, left).allSatisfy { $0 - $1 <= 5 }, "\(left)")
       #expect(try await count(test, "SELECT count(*) FROM call_signals") == 0)
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `each portion of a call's signals begins behind the one before`(kind: StoreKind) async throws {
+    try await TestDesk.with(kind) { test in
+      try await MuchToForget.signals.add(Array(repeating: 9, count: 12), number: 0, to: test.store)
+      let filled: SQLStatement = "SELECT count(*) FROM call_events WHERE LENGTH(body) > 2"
+      var place: EventRecords.SignalPlace?
+      var left: [Int64?] = []
+      for _ in 0..<3 {
+        let from = place
+        place = try await test.store.write(bytes: 1) {
+          transaction throws(StoreError) -> EventRecords.SignalPlace? in
+          var portion = Portion(rows: 5)
+          let next = try EventRecords.emptySignals(
+            endedBefore: 10_000, from: from, &portion, transaction)
+          // The first one of all is as it was: it is behind all the portions that follow.
+          try transaction.run("UPDATE call_events SET body = $1 WHERE number = 1", [.bytes(of: "{\"a\":1}")])
+          return next
+        }
+        left.append(try await count(test, filled))
+      }
+      #expect(left == [8, 3, 1])
+      #expect(place == nil)
+      #expect(try await count(test, "SELECT count(*) FROM call_signals") == 0)
+    }
+  }
+
+  @Test func `what is forgotten of a large call is looked at once, however many portions that takes`()
+    async throws
+  {
+    try await TestDesk.with(.sqlite) { test in
+      let count = 3 * Portion.mostRows
+      for number in 0..<6 {
+        let sizes = Array(repeating: 9, count: count / 6)
+        try await MuchToForget.signals.add(sizes, number: number, to: test.store)
+      }
+      let now = test.clock.now.wall
+      // As the second portion comes to one of its signals, the first of all has something in it again.
+      try await test.store.write(bytes: 1) { transaction throws(StoreError) in
+        // They are heard still, though their call is long over.
+        try transaction.run("UPDATE call_events SET time = $1", [.integer(now)])
+        try transaction.run(
+          """
+          CREATE TRIGGER filled AFTER UPDATE ON call_events WHEN new.number = 301 BEGIN
+            UPDATE call_events SET body = X'616263' WHERE number = 1;
+          END
+          """)
+      }
+      await test.desk.tidy()
+      let rows = try await test.store.read { transaction throws(StoreError) -> [SQLRow] in
+        try transaction.run("SELECT number FROM call_events WHERE LENGTH(body) > 2")
+      }
+      #expect(rows.map(\.values) == [[.integer(1)]])
+      #expect(try await self.count(test, "SELECT count(*) FROM call_signals") == 0)
+      let plan = try await test.store.read { transaction throws(StoreError) -> [SQLRow] in
+        try transaction.run(SQLStatement(planOf: EventRecords.filledSignals))
+      }
+      let steps = try plan.map { row throws(StoreError) in try row.text(3) }
+      let wanted = "call_events_of_signals (call=? AND (person,number)>(?,?))"
+      #expect(steps.count == 1 && steps[0].contains(wanted), "\(steps)")
     }
   }
 
@@ -96,8 +160,10 @@ struct SharedTidyingTests {
       var isMore = true
       var left: [Int64] = []
       while isMore, left.count < 20 {
-        isMore = try await test.store.write(bytes: 1) { transaction throws(StoreError) in
-          try SessionRecords.forgetEvents(endedBefore: now, limit: 3, transaction)
+        isMore = try await test.store.write(bytes: 1) { transaction throws(StoreError) -> Bool in
+          var portion = Portion(rows: 3)
+          try SessionRecords.forgetEvents(endedBefore: now, &portion, transaction)
+          return portion.isMore
         }
         left.append(
           try await count(

@@ -42,27 +42,33 @@ final class TestDesk: Sendable {
         time.steady += span
       }
     }
+    /// The time of day alone is another.
+    func jump(_ span: Int64) { milliseconds.withLock { $0.wall += span } }
   }
 
   private init(
-    _ kind: StoreKind, _ store: Store, _ directory: KeyDirectory, _ terms: CallDeskTerms, _ clock: Clock
+    _ kind: StoreKind, _ store: Store, _ directory: KeyDirectory, _ terms: CallDeskTerms, _ clock: Clock,
+    log: Log = Log(level: .warning) { print($0) }
   ) {
     (self.kind, self.store, self.directory, self.clock) = (kind, store, directory, clock)
     desk = CallDesk(
-      store: store, keys: directory, terms: terms, outlet: outlet, log: Log(level: .warning) { print($0) },
+      store: store, keys: directory, terms: terms, outlet: outlet, log: log,
       random: { (UInt64.random(in: 0 ... .max), UInt64.random(in: 0 ... .max)) }, clock: { clock.now })
   }
 
-  /// - Parameter location: nil: an empty store of that kind.
+  /// - Parameters:
+  ///   - location: nil: an empty store of that kind.
+  ///   - log: what the desk and its store write; nil: what is worth a look is printed.
   static func with(
     _ kind: StoreKind, _ terms: CallDeskTerms = CallDeskTerms(), at location: StoreLocation? = nil,
-    _ body: (TestDesk) async throws -> Void
+    log: Log? = nil, _ body: (TestDesk) async throws -> Void
   ) async throws {
     let location = try location ?? kind.makeLocation()
-    let store = try await Store.open(location, log: Log(level: .error) { _ in })
+    let store = try await Store.open(location, log: log ?? Log(level: .error) { _ in })
     let test = TestDesk(
       kind, store, try await KeyDirectory.open(in: store), terms,
-      Clock(CallTime(wall: 1_790_000_000_000, steady: 5_000)))
+      Clock(CallTime(wall: 1_790_000_000_000, steady: 5_000)),
+      log: log ?? Log(level: .warning) { print($0) })
     do { try await body(test) } catch {
       await store.close()
       throw error

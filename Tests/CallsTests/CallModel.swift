@@ -8,7 +8,7 @@ struct CallJudge {
   private(set) var media: Set<CallUUID> = []
   private(set) var faults: [String] = []
 
-  private mutating func require(_ holds: Bool, _ text: @autoclosure () -> String) {
+  mutating func require(_ holds: Bool, _ text: @autoclosure () -> String) {
     if !holds { faults.append(text()) }
   }
 
@@ -22,7 +22,7 @@ struct CallJudge {
     _ event: CallEvent, _ before: CallState, _ after: CallState, _ effects: [CallEffect],
     _ refusal: CallRefusal?
   ) {
-    if case .join(let person, _, let session, _) = event, refusal == nil {
+    if case .join(let person, _, let session, _, _) = event, refusal == nil {
       // The same device again has another session in place of its own.
       if after[person]?.session?.id == session,
         before[person]?.session?.device == after[person]?.session?.device
@@ -128,6 +128,7 @@ struct CallShape: Hashable {
   init(_ call: CallState, now: CallTime) {
     people = call.people.map { person in
       let head: [Int64]
+      var said: Int64 = 0
       switch person.status {
       case .invited(let ring): head = [0, ring.until - now.steady, ring.isSilent ? 1 : 0]
       case .active(let session):
@@ -137,9 +138,10 @@ struct CallShape: Hashable {
         case .gone(let until): head = [1, device, 1, until - now.steady]
         case .standing(let by): head = [1, device, 2, by == session.id ? 0 : 1]
         }
+        said = session.saysConnected ? 1 : 0
       case .left(let reason, _): head = [2, Int64(LeaveReason.allCases.firstIndex(of: reason)!)]
       }
-      return head + [person.hasJoined ? 1 : 0, person.wasConnected ? 1 : 0, person.isHidden ? 1 : 0]
+      return head + [person.hasJoined ? 1 : 0, person.wasConnected ? 1 : 0, person.isHidden ? 1 : 0, said]
     }
     rest = [
       call.connectedAt == nil ? 0 : 1,

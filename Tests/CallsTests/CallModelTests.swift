@@ -20,14 +20,19 @@ struct CallModelTests {
 
     /// The session of each that was there before the present one.
     var previous: [PersonID: CallUUID] = [:]
+    /// Nothing can be decided: what is said of media, and by who runs the room, waits.
+    var isOut = false
+    private var words: [(event: CallEvent, at: CallTime)] = []
+    private var said: UInt64 = 0
 
-    init(recipients: [PersonID] = [bob, eve], silent: PersonID? = nil) {
+    init(recipients: [PersonID] = [bob, eve], silent: PersonID? = nil, path: CallPath = .relay) {
       let invitations = recipients.enumerated().map {
         CallInvitation($1, ring: uuid(10 + $0), isSilent: $1 == silent)
       }
-      let start = CallState.Start(
+      var start = CallState.Start(
         id: uuid(1), caller: ada, device: DeviceID("ada1"), session: uuid(2), recipients: invitations,
         media: .audio)
+      start.path = path
       var effects: [CallEffect] = []
       do { (call, effects) = try CallState.start(start, at: now) } catch { preconditionFailure("\(error)") }
       judge.began(call, effects)
@@ -46,9 +51,38 @@ struct CallModelTests {
         now.wall += span
       }
       next += 1
-      let before = call
+      if step == .outage { return turn() }
       guard let event = step.event(self, id: uuid(next)) else { return }
-      let (effects, refusal) = call.apply(event, at: now)
+      guard !isOut else {
+        if event.isWord { words.append((event, now)) }
+        return
+      }
+      happen(event) { $0.apply(event, at: $1) }
+    }
+
+    /// The store is away, or back: what was said meanwhile is heard in its order, each word as of when it was said, and then time goes
+    /// on. Heard again it does nothing.
+    private mutating func turn() {
+      isOut.toggle()
+      guard !isOut else { return }
+      for word in words {
+        said += 1
+        let number = said
+        happen(word.event) { call, _ in (call.hear(word.event, number: number, at: word.at), nil) }
+        var again = call
+        let effects = again.hear(word.event, number: number, at: now)
+        judge.require(again == call && effects.isEmpty, "\(word.event) has happened twice")
+      }
+      words = []
+      happen(.time) { $0.apply(.time, at: $1) }
+    }
+
+    private mutating func happen(
+      _ event: CallEvent,
+      _ body: (inout CallState, CallTime) -> (effects: [CallEffect], refusal: CallRefusal?)
+    ) {
+      let before = call
+      let (effects, refusal) = body(&call, now)
       for person in people {
         if let old = before[person]?.session?.id, let new = call[person]?.session?.id, new != old {
           previous[person] = old
@@ -67,6 +101,12 @@ struct CallModelTests {
     case end
     case wait(Int64)
     case restart
+    /// The media was waited for by its room already.
+    case lost(PersonID)
+    /// Of a direct call: a device says that it is connected.
+    case connected(PersonID)
+    /// The store is away from here on, or back.
+    case outage
 
     static let all: [Step] = {
       var steps: [Step] = [.end, .restart, .wait(5_000), .wait(20_000), .wait(60_000)]
@@ -82,9 +122,12 @@ struct CallModelTests {
         .join(bob, device: 2, takeover: false), .join(bob, device: 2, takeover: true), .leave(ada, .timedOut),
         .leave(bob, .rejected, device: 2), .media(bob, comes: false, isPrevious: true),
         .media(bob, comes: true, isPrevious: true), .invite(ada, eve, isBusy: true),
-        .invite(ada, eve, isSilent: true),
+        .invite(ada, eve, isSilent: true), .lost(bob),
       ]
     }()
+
+    /// Those of a direct call.
+    static let direct: [Step] = all.filter { $0 != .lost(bob) } + people.map { Step.connected($0) }
 
     /// What makes calls of people who talk.
     static let often: [Step] =
@@ -108,19 +151,24 @@ struct CallModelTests {
       case .end: .end(by: nil)
       case .wait: .time
       case .restart: .restart
+      case .lost(let person):
+        world.session(of: person, standing: true).map { .mediaWent(person, session: $0, isLost: true) }
+      case .connected(let person): .saidConnected(person, DeviceID(person.text + "1"))
+      case .outage: nil
       }
     }
   }
 
-  @Test func `all orders of six steps, equal calls merged, leave it whole`() {
+  @Test(arguments: CallPath.allCases)
+  func `all orders of six steps, equal calls merged, leave it whole`(path: CallPath) {
     var front: [CallShape: World] = [:]
-    let start = World()
+    let start = World(path: path)
     front[CallShape(start.call, now: start.now)] = start
     var (seen, tried) = (Set(front.keys), 0)
     for _ in 0..<6 {
       var next: [CallShape: World] = [:]
       for world in front.values {
-        for step in Step.all {
+        for step in path == .direct ? Step.direct : Step.all {
           var copy = world
           copy.perform(step)
           tried += 1
@@ -134,7 +182,7 @@ struct CallModelTests {
       }
       front = next
     }
-    print("figure: calls, all orders: \(tried) steps of \(seen.count) different calls")
+    print("figure: calls, all orders: \(path.rawValue), \(tried) steps of \(seen.count) different calls")
     #expect(tried > 50_000)
   }
 
@@ -147,16 +195,25 @@ struct CallModelTests {
       return Int((state >> 33) % UInt64(bound))
     }
     var outcomes: [CallOutcome: Int] = [:]
+    var (longest, outages, direct) = (0, 0, 0)
     let lives = ProcessInfo.processInfo.environment["ROOST_CALL_LIVES"].flatMap(Int.init) ?? 2_000
     for life in 0..<lives {
+      let path: CallPath = draw(3) == 0 ? .direct : .relay
       var world = World(
-        recipients: draw(4) == 0 ? [Self.bob] : [Self.bob, Self.eve], silent: draw(8) == 0 ? Self.eve : nil)
+        recipients: draw(4) == 0 ? [Self.bob] : [Self.bob, Self.eve], silent: draw(8) == 0 ? Self.eve : nil,
+        path: path)
+      let all = path == .direct ? Step.direct : Step.all
       var steps: [Step] = []
-      for _ in 0..<draw(40) {
-        let step = draw(2) == 0 ? Step.often[draw(Step.often.count)] : Step.all[draw(Step.all.count)]
+      for _ in 0..<(1 + draw(40)) {
+        var step = draw(2) == 0 ? Step.often[draw(Step.often.count)] : all[draw(all.count)]
+        if draw(world.isOut ? 6 : 24) == 0 { step = .outage }
         steps.append(step)
         world.perform(step)
       }
+      longest = max(longest, steps.count)
+      if steps.contains(.outage) { outages += 1 }
+      if path == .direct { direct += 1 }
+      if world.isOut { world.perform(.outage) }
       // Nothing more is done: it ends by itself, once media has gone.
       for person in Self.people {
         world.perform(.media(person, comes: false))
@@ -170,6 +227,16 @@ struct CallModelTests {
     }
     let ends = outcomes.map { "\($0.value) \($0.key.rawValue)" }.sorted().joined(separator: ", ")
     print("figure: calls, random lives: \(lives), seed \(seed): \(ends)")
-    #expect(outcomes.count >= 4)
+    #expect(outcomes.count >= 4 && longest == 40 && outages > lives / 8 && direct > lives / 8)
+  }
+}
+
+extension CallEvent {
+  /// It is said without a request, and is heard later where nothing can be decided.
+  fileprivate var isWord: Bool {
+    switch self {
+    case .mediaCame, .mediaWent, .remove, .end: true
+    case .join, .leave, .invite, .saidConnected, .change, .time, .restart: false
+    }
   }
 }

@@ -131,7 +131,7 @@ class CommandsTest(LimitedTest):
             self.serve_as_service(room)
             backup = subprocess.run(["sqlite3", room.folder / "var/backups/roost.db", "SELECT max(version) FROM schema_version"],
                                     capture_output=True, text=True, timeout=10)
-            self.assertEqual(backup.stdout, "11\n", backup.stderr)
+            self.assertEqual(backup.stdout, "13\n", backup.stderr)
         if page in ("first-call.md", "operating.md"):
             room.look(output)
         if page == "events.md":
@@ -215,7 +215,7 @@ class CommandsTest(LimitedTest):
             secrets.write(re.search(r"^ROOST_STORAGE_POSTGRESQL=.*$", text, re.MULTILINE)[0].replace("@db.example/", "@localhost/") + "\n")
         self.serve_as_service(room)
         self.assertRegex((room.folder / "server.log").read_text(encoding="utf-8"), r"store ready .*kind=PostgreSQL")
-        self.assertEqual(postgres.query("SELECT max(version) FROM roost.schema_version"), "11")
+        self.assertEqual(postgres.query("SELECT max(version) FROM roost.schema_version"), "13")
         self.assertEqual(postgres.query("SELECT DISTINCT tableowner FROM pg_tables WHERE schemaname = 'roost'"), "roost")
         # What the page saves it by.
         self.assertIn("CREATE TABLE roost.lives ", room.run(["pg_dump --schema roost roost"]))

@@ -99,4 +99,17 @@ struct IntakeBudgetTests {
     }
     #expect(intakes.charge(100, room: "demo", identity: "another", now: Instant(nanoseconds: 0)) == .zero)
   }
+
+  @Test func `what is owed comes before all else, and one debt is no more than may be saved up`() {
+    let intakes = Intakes()
+    func wait(_ bytes: Int, at second: Int64) -> Duration {
+      intakes.take(bytes, room: "", identity: "ada", now: Instant(nanoseconds: second * 1_000_000_000))
+    }
+    #expect(wait(1_000_000, at: 0) == .zero)
+    // Half a mebibyte comes in a second.
+    intakes.owe(2_097_152 - 512, room: "", identity: "ada", now: Instant(nanoseconds: 0))
+    #expect(wait(1, at: 0) > .seconds(1) && wait(1, at: 1) > .zero && wait(1, at: 2) == .zero)
+    intakes.owe(.max / 2, room: "", identity: "eve", now: Instant(nanoseconds: 0))
+    #expect(intakes.take(0, room: "", identity: "eve", now: Instant(nanoseconds: 0)) < .seconds(1))
+  }
 }

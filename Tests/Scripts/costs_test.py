@@ -46,6 +46,43 @@ class CostsTest(LimitedTest):
                 with contextlib.redirect_stderr(io.StringIO()):
                     self.assertEqual(costs.search("report", f"kind {text}", [0], 1), count, text)
 
+    TEXT = """before
+<!-- costs: read by scripts/costs -->
+
+| kind | instructions a byte, at most | for each of the others | where the dearest is |
+|---|---|---|---|
+| message: auth | 700 | 290 | `Fuzz/Costs/message/auth/one` |
+| report: SR | 770 | - | `Fuzz/Costs/report/sr/two` |
+
+<!-- end of costs -->
+after
+"""
+
+    def test_what_is_kept_has_a_row_and_a_bound_that_holds_stays(self):
+        text = costs.written(self.TEXT, [
+            ("call", "GET /v1/calls", 1_234.5, 0.2, "Fuzz/Costs/call/get-v1-calls/a"), ("message", "auth", 650, 300.0, "Fuzz/Costs/message/auth/b"),
+            ("report", "SR", 900, 0, "Fuzz/Costs/report/sr/c")])
+        rows = [line for line in text.splitlines() if line.startswith(("| message", "| call", "| report"))]
+        self.assertEqual(rows, [
+            "| message: auth | 700 | 330 | `Fuzz/Costs/message/auth/b` |", "| call: GET /v1/calls | 1,400 | - | `Fuzz/Costs/call/get-v1-calls/a` |",
+            "| report: SR | 990 | - | `Fuzz/Costs/report/sr/c` |"])
+        self.assertTrue(text.startswith("before\n") and text.endswith("<!-- end of costs -->\nafter\n"))
+        # What was written is read, and nothing of it changes by being written again.
+        self.assertEqual(costs.written(text, [("report", "SR", 900, 0, "Fuzz/Costs/report/sr/c")]), text)
+        with tempfile.NamedTemporaryFile("w", suffix=".md", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            before, costs.BOUNDS = costs.BOUNDS, file.name
+            try:
+                self.assertEqual(costs.bounds(), {"message/auth": (700, 330), "call/get-v1-calls": (1_400, 1), "report/sr": (990, 1)})
+            finally:
+                costs.BOUNDS = before
+
+    def test_the_table_of_the_bounds_is_one_that_can_be_written(self):
+        with open(costs.BOUNDS, encoding="utf-8") as file:
+            text = file.read()
+        self.assertEqual(costs.written(text, []), text)
+
     def test_a_kind_that_a_second_is_too_short_for_is_tried_for_longer(self):
         asked = []
 

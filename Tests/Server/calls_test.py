@@ -45,7 +45,47 @@ def talking(roost, entry, seconds=60):
             child.communicate()
 
 
+@contextlib.contextmanager
+def listening(roost, entry):
+    """The same of one who gets everything and sends nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        child = subprocess.Popen(
+            [BINARY, "record", "--token", entry["token"], "--room", entry["call"]["room"], "--url", f"http://{roost.public}",
+             "--out", os.path.join(folder, "take")], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            yield child
+        finally:
+            child.kill()
+            child.wait()
+
+
 class TalkTest(LimitedTest):
+    def test_one_who_is_muted_and_one_who_only_listens_are_connected(self):
+        with Roost() as roost:
+            number, entry = started(roost, "ada", "bob")
+            self.assertEqual(entry.status, 201, entry.body)
+            room = entry.json["call"]["room"]
+            boss = token("boss", room, roomAdmin=True)
+            joined = call(roost, "bob", "POST", f"/v1/calls/{number}/join", {"deviceId": "phone"})
+            self.assertEqual(joined.status, 200, joined.body)
+            with talking(roost, entry.json):
+                def track():
+                    shown = call(roost, None, "GET", f"/v1/rooms/{room}/participants/ada", token=boss)
+                    return shown.json["tracks"][0]["id"] if shown.status == 200 and shown.json["tracks"] else None
+
+                place = f"/v1/rooms/{room}/participants/ada/tracks/{until(track)}/mute"
+                muted = call(roost, None, "POST", place, {"muted": True}, token=boss)
+                self.assertTrue(muted.json["muted"], muted.body)
+                self.assertNotIn("connectedAt", call(roost, "ada", "GET", f"/v1/calls/{number}").json)
+                with listening(roost, joined.json):
+                    until(lambda: "connectedAt" in call(roost, "ada", "GET", f"/v1/calls/{number}").json)
+                    time.sleep(1)
+                    left = call(roost, "bob", "POST", f"/v1/calls/{number}/leave", {"deviceId": "phone"})
+            self.assertTrue(left.json["ended"])
+            there = call(roost, "ada", "GET", f"/v1/calls/{number}").json
+            self.assertEqual(there["outcome"], "answered")
+            self.assertGreaterEqual(there["durationMs"], 900)
+
     def test_a_call_is_rung_answered_and_hung_up_and_lasts_as_long_as_both_are_there(self):
         with Roost() as roost:
             number, entry = started(roost, "ada", "bob")

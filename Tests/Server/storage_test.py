@@ -274,7 +274,8 @@ class FirstVersionTest(LimitedAsyncTest):
     # What later versions add.
     ADDED = ("event_receivers", "event_deliveries", "persons", "calls", "call_people", "call_events", "call_answers", "devices", "blocks",
              "call_signals", "shared_sessions", "shared_events", "shared_snapshots", "key_log", "key_nodes", "key_people",
-             "key_entries", "current_keys", "call_key_rounds", "call_keys", "call_deliveries", "call_steps", "invitations")
+             "key_entries", "current_keys", "call_key_rounds", "call_keys", "call_deliveries", "call_steps", "erasures",
+             "invitations")
     COLUMNS = ("admission", "locked", "data_history")
     SETTINGS = {"metadata": "kept “as it is”", "emptyTimeout": 3_600, "departureTimeout": 900, "maxParticipants": 7}
 

@@ -36,6 +36,33 @@ struct SQLiteTests {
     await store.close()
   }
 
+  @Test func `what is deleted is overwritten in the file, also where it had pages of its own`() async throws {
+    let directory = temporaryDirectory()
+    let words = ["a short word that stands nowhere else", "a long word that stands nowhere else"]
+    func found() throws -> [Bool] {
+      let bytes = try Data(contentsOf: URL(filePath: directory + "/roost.db"))
+      return words.map { bytes.range(of: Data($0.utf8)) != nil }
+    }
+    var store = try await Store.open(.directory(directory))
+    try await store.write(bytes: 1) { transaction throws(StoreError) in
+      try transaction.run("CREATE TABLE words (id INTEGER NOT NULL PRIMARY KEY, text BLOB NOT NULL)")
+      try transaction.run(
+        "INSERT INTO words (id, text) VALUES ($1, $2)",
+        each: [
+          [.integer(1), .bytes(of: words[0])],
+          [.integer(2), .bytes(of: String(repeating: words[1], count: 900))],
+        ])
+    }
+    await store.close()
+    #expect(try found() == [true, true])
+    store = try await Store.open(.directory(directory))
+    try await store.write(bytes: 1) { transaction throws(StoreError) in
+      try transaction.run("DELETE FROM words")
+    }
+    await store.close()
+    #expect(try found() == [false, false])
+  }
+
   @Test func `a file that is no database is refused, and stays as it is`() async throws {
     let directory = temporaryDirectory()
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)

@@ -16,6 +16,12 @@ extension Store {
         : "ALTER TABLE call_events_away RENAME TO call_events")
   }
 
+  /// The same of who has blocked whom: no one can be rung meanwhile.
+  public func setBlocksAway(_ isAway: Bool) async throws(StoreError) {
+    try await rename(
+      isAway ? "ALTER TABLE blocks RENAME TO blocks_away" : "ALTER TABLE blocks_away RENAME TO blocks")
+  }
+
   /// The same of what became of pushes.
   public func setDeliveriesAway(_ isAway: Bool) async throws(StoreError) {
     try await rename(

@@ -81,8 +81,9 @@ final class CallCosts {
       return limit * shortItem
     case "GET /v1/keys/{person}": return 16 * keyEntry
     case "GET /v1/keys/{person}/history": return limit * keyEntry
-    case "GET /v1/calls/{call}/sessions/{session}/events", "GET /v1/calls/{call}/sessions/{session}/snapshot":
-      return answer.body.count
+    case "GET /v1/calls/{call}/sessions": return max(16 * shortItem, answer.body.count)
+    case "GET /v1/calls/{call}/sessions/{session}/events": return max(limit * shortItem, answer.body.count)
+    case "GET /v1/calls/{call}/sessions/{session}/snapshot": return answer.body.count
     default: return 0
     }
   }

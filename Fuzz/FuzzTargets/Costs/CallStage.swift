@@ -36,7 +36,7 @@ final class CallStage {
         (terms.rates.starts, terms.rates.rings) = (1 << 30, 1 << 30)
         (terms.keys.entriesPerMinute, terms.keys.entriesPerHour) = (1 << 30, 1 << 30)
         (terms.keys.changesPerMinute, terms.sharing.changesPerMinute) = (1 << 30, 1 << 30)
-        terms.changesPerMinute = 1 << 30
+        (terms.changesPerMinute, terms.book.calls) = (1 << 30, 1 << 30)
       }
       if let scene { opened.set(scene) }
     }

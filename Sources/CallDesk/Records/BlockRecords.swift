@@ -7,13 +7,25 @@ enum BlockRecords {
   static func add(
     _ other: PersonID, by person: PersonID, most: Int, at now: CallTime, _ transaction: borrowing Transaction
   ) throws(StoreError) -> Bool {
-    if try has(other, by: person, transaction) { return true }
+    let erasure = try ErasureRecords.find(other, transaction)
+    let time = erasure?.timeMeanwhile(at: now.wall) ?? now.wall
+    if try has(other, by: person, transaction) {
+      // The one of before goes with the erasure, and this one came later.
+      if let erasure {
+        try transaction.run(
+          "UPDATE blocks SET time = $3 WHERE person = $1 AND blocked = $2 AND time <= $4",
+          [
+            .bytes(of: person.text), .bytes(of: other.text), .integer(time), .integer(erasure.time),
+          ])
+      }
+      return true
+    }
     let count = try transaction.run(
       "SELECT count(*) FROM blocks WHERE person = $1", [.bytes(of: person.text)])
     guard try count.first?.integer(0) ?? 0 < Int64(most) else { return false }
     try transaction.run(
       "INSERT INTO blocks (person, blocked, time) VALUES ($1, $2, $3)",
-      [.bytes(of: person.text), .bytes(of: other.text), .integer(now.wall)])
+      [.bytes(of: person.text), .bytes(of: other.text), .integer(time)])
     return true
   }
 
@@ -55,9 +67,23 @@ enum BlockRecords {
     return page
   }
 
-  static let erasure: SQLStatement = "DELETE FROM blocks WHERE person = $1 OR blocked = $1"
+  // MARK: - Erasure
 
-  static func erase(_ person: PersonID, _ transaction: borrowing Transaction) throws(StoreError) {
-    try transaction.run(erasure, [.bytes(of: person.text)])
+  /// Those that a person has made.
+  static func eraseOwn(of person: PersonID, _ transaction: borrowing Transaction) throws(StoreError) {
+    try transaction.run("DELETE FROM blocks WHERE person = $1", [.bytes(of: person.text)])
+  }
+
+  static let erasure: SQLStatement = "SELECT person FROM blocks WHERE blocked = $1 AND time <= $2 LIMIT $3"
+
+  /// Others' of the person, some at a time.
+  static func erase(
+    _ erasure: ErasureRecords.Erasure, _ portion: inout Portion, _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    let person = SQLValue.bytes(of: erasure.person.text)
+    let rows = try transaction.run(Self.erasure, [person, .integer(erasure.time), .integer(portion.limit)])
+    try transaction.run(
+      "DELETE FROM blocks WHERE person = $1 AND blocked = $2",
+      each: portion.take(rows).map { $0.values + [person] })
   }
 }

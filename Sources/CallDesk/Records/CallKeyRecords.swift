@@ -88,28 +88,35 @@ enum CallKeyRecords {
 
   /// By what is there still: calls that ended are many more, and SQLite would go through all of them.
   static let endedRounds: SQLStatement = """
-    SELECT r.call FROM call_key_rounds r CROSS JOIN calls c WHERE c.id = r.call AND c.ended <= $1 LIMIT $2
+    SELECT r.call, (
+      SELECT CAST(COALESCE(SUM(LENGTH(k.ciphertext) + 512), 0) AS BIGINT) FROM call_keys k WHERE k.call = r.call
+    ) FROM call_key_rounds r CROSS JOIN calls c WHERE c.id = r.call AND c.ended <= $1 LIMIT $2
     """
 
   /// Those of calls that ended by then, some calls at a time.
-  /// - Returns: of how many calls.
   static func forget(
-    endedBefore moment: Int64, limit: Int, _ transaction: borrowing Transaction
-  ) throws(StoreError) -> Int {
-    let rows = try transaction.run(endedRounds, [.integer(moment), .integer(limit)])
-    var calls: [[SQLValue]] = []
-    for row in rows { calls.append([.text(try row.text(0))]) }
-    try forget(calls, transaction)
-    return calls.count
+    endedBefore moment: Int64, _ portion: inout Portion, _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    let rows = try transaction.run(endedRounds, [.integer(moment), .integer(portion.limit)])
+    try forget(portion.take(rows, size: 1).map { [$0.values[0]] }, transaction)
   }
 
   /// - Parameter calls: the id of one in each row.
-  static func forget(_ calls: [[SQLValue]], _ transaction: borrowing Transaction) throws(StoreError) {
+  private static func forget(_ calls: [[SQLValue]], _ transaction: borrowing Transaction) throws(StoreError) {
     try transaction.run("DELETE FROM call_keys WHERE call = $1", each: calls)
     try transaction.run("DELETE FROM call_key_rounds WHERE call = $1", each: calls)
   }
 
-  static func erase(_ person: PersonID, _ transaction: borrowing Transaction) throws(StoreError) {
-    try transaction.run("DELETE FROM call_keys WHERE person = $1", [.bytes(of: person.text)])
+  /// Those for a person's devices, some at a time. None is added meanwhile: what has no key that holds is wrapped nothing.
+  static func erase(
+    _ erasure: ErasureRecords.Erasure, _ portion: inout Portion, _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    let person = SQLValue.bytes(of: erasure.person.text)
+    let rows = try transaction.run(
+      "SELECT call, device, CAST(LENGTH(ciphertext) AS BIGINT) FROM call_keys WHERE person = $1 LIMIT $2",
+      [person, .integer(portion.limit)])
+    try transaction.run(
+      "DELETE FROM call_keys WHERE call = $1 AND device = $2 AND person = $3",
+      each: portion.take(rows, size: 2).map { [$0.values[0], $0.values[1], person] })
   }
 }

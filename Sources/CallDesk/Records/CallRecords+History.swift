@@ -12,7 +12,7 @@ extension CallRecords {
     /// They aren't over, or are; nil: both.
     var isOpen: Bool?
     /// They are older; nil: all.
-    var place: CallPage.Place?
+    var place: Place?
   }
 
   static let pageOfAll = page()
@@ -49,16 +49,16 @@ extension CallRecords {
         """, state, "ORDER BY created DESC, call DESC LIMIT 1 OFFSET $4")
   }
 
-  /// A person's history, the newest first. What can't be understood is left out, and keeps no others back.
-  /// - Returns: with where it goes on, also where none of those that were looked at is with the other; nil: there are no more.
+  /// Some of a person's history, the newest first. What can't be understood is left out, and keeps no others back.
+  /// - Returns: with where it goes on, also where none of those that were looked at is shown.
   static func history(
     _ filter: HistoryFilter, limit: Int, _ transaction: borrowing Transaction
-  ) throws(StoreError) -> (rows: [Row], next: CallPage.Place?) {
+  ) throws(StoreError) -> Page {
     let most = filter.other == nil ? limit + 1 : CallPage.mostLookedAt
     let state = filter.isOpen.map { SQLValue.integer($0 ? 1 : 0) }
     let start: [SQLValue] = [
       .bytes(of: filter.person.text), .integer(filter.place?.created ?? .max),
-      .text(filter.place?.id.text ?? ""),
+      .text(filter.place?.id ?? ""),
     ]
     let values: [SQLValue] =
       start + [
@@ -72,10 +72,11 @@ extension CallRecords {
         try transaction.run(pageOfAll, values)
       }
     let shown = Array(rows.prefix(limit))
-    var next: CallPage.Place?
+    var page = Page(rows: try found(shown, CallTerms()).rows, count: shown.count)
     if rows.count > limit, let last = shown.last {
-      next = try place(created: last.integer(4), id: last.text(3))
-    } else if filter.other != nil {
+      page.next = Place(created: try last.integer(4), id: try last.text(3))
+    } else {
+      // Those that were looked at may be of no other, or be no calls any more.
       let edge: [SQLValue] = start + [.integer(most - 1)]
       let edges: [SQLRow] =
         if let state {
@@ -83,13 +84,22 @@ extension CallRecords {
         } else {
           try transaction.run(edgeOfAll, edge)
         }
-      if let last = edges.first { next = try place(created: last.integer(0), id: last.text(1)) }
+      if let last = edges.first {
+        page.next = Place(created: try last.integer(0), id: try last.text(1))
+        page.count = most
+      }
     }
-    return (try found(shown, CallTerms()).rows, next)
+    return page
   }
+}
 
-  /// - Returns: nil: it is no id of a call.
-  private static func place(created: Int64, id: String) -> CallPage.Place? {
-    CallUUID(id).map { CallPage.Place(created: created, id: $0) }
+extension CallRecords.Place {
+  init(_ place: CallPage.Place) { self.init(created: place.created, id: place.id.text) }
+
+  /// As who reads the list says it. What has no call's id is passed over with all of its moment, so that the list goes on.
+  var page: CallPage.Place? {
+    if let id = CallUUID(id) { return CallPage.Place(created: created, id: id) }
+    guard created > .min, let last = CallUUID("ffffffff-ffff-ffff-ffff-ffffffffffff") else { return nil }
+    return CallPage.Place(created: created - 1, id: last)
   }
 }

@@ -40,6 +40,26 @@ enum CallRecords {
       transaction.run("SELECT state, room, api_key, id FROM calls WHERE id = $1", [.text(id.text)]), terms)
   }
 
+  /// For who runs a room, by one statement: there is no difference between a call of another room and one that never was.
+  static func call(
+    _ id: CallUUID, inRoom room: String, terms: CallTerms, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> Row? {
+    try first(
+      transaction.run(
+        "SELECT state, room, api_key, id FROM calls WHERE id = $1 AND room = $2",
+        [.text(id.text), .bytes(of: room)]), terms)
+  }
+
+  /// Whether a call was over by then, or isn't kept any more.
+  static func hasEnded(
+    _ id: CallUUID, by moment: Int64, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> Bool {
+    try transaction.run(
+      "SELECT 1 FROM calls WHERE id = $1 AND (ended IS NULL OR ended > $2)",
+      [.text(id.text), .integer(moment)]
+    ).isEmpty
+  }
+
   /// The same for what is about others as well.
   /// - Returns: nil: there is no such call, or it can't be understood.
   static func readable(
@@ -58,24 +78,32 @@ enum CallRecords {
     )
   }
 
-  /// More calls at once no person can be in; who is rung in more isn't looked at there.
+  /// Calls in which a person isn't: the older ones aren't looked at.
   private static let mostOfPerson: Int64 = 64
 
   static let openOfPerson: SQLStatement = """
     SELECT c.state, c.room, c.api_key, c.id FROM call_people p JOIN calls c ON c.id = p.call
-    WHERE p.person = $1 AND p.open = 1 ORDER BY p.created DESC LIMIT $2
+    WHERE p.person = $1 AND p.open = 1 AND p.active = 0 AND (CAST($2 AS BIGINT) = 0 OR p.hidden = 0)
+    ORDER BY p.created DESC LIMIT $3
     """
 
-  /// Those that aren't over of some people, each once; but for what can't be understood: no one is in that.
+  /// Those that aren't over of a person, each once; but for what can't be understood: no one is in that. All that the person is in, and
+  /// the newest of the others.
+  /// - Parameter isShown: there is such a call for the person.
   static func open(
-    of people: [PersonID], terms: CallTerms, _ transaction: borrowing Transaction
+    of person: PersonID, isShown: Bool = false, terms: CallTerms, _ transaction: borrowing Transaction
   ) throws(StoreError) -> [CallUUID: Row] {
-    var open: [CallUUID: Row] = [:]
-    for person in people {
-      let rows = try transaction.run(openOfPerson, [.bytes(of: person.text), .integer(mostOfPerson)])
-      for row in try found(rows, terms).rows { open[row.state.id] = row }
-    }
-    return open
+    var rows: [Row] = []
+    var place: Place?
+    repeat {
+      let page = try active(of: person, after: place, limit: Int(mostOfPerson), terms: terms, transaction)
+      rows += page.rows
+      place = page.next
+    } while place != nil
+    let others = try transaction.run(
+      openOfPerson, [.bytes(of: person.text), .integer(isShown ? 1 : 0), .integer(mostOfPerson)])
+    rows += try found(others, terms).rows
+    return Dictionary(rows.map { ($0.state.id, $0) }) { first, _ in first }
   }
 
   /// Those in which something is over by now.
@@ -189,24 +217,26 @@ enum CallRecords {
       ])
   }
 
-  /// Who is of a call, as far as that has changed.
+  /// Who is of a call and in it, as far as that has changed.
   static func writePeople(
     of change: CallBook.Change, _ transaction: borrowing Transaction
   ) throws(StoreError) {
     let (before, after) = (change.before, change.after)
     let changed = after.people.filter { person in
       guard let known = before?[person.id] else { return true }
-      return known.isHidden != person.isHidden
+      return known.isHidden != person.isHidden || (known.session == nil) != (person.session == nil)
     }
     try transaction.run(
       """
-      INSERT INTO call_people (person, call, created, open, hidden, forgotten) VALUES ($1, $2, $3, $4, $5, 0)
-      ON CONFLICT (person, call) DO UPDATE SET hidden = excluded.hidden
+      INSERT INTO call_people (person, call, created, open, hidden, forgotten, active)
+      VALUES ($1, $2, $3, $4, $5, 0, $6)
+      ON CONFLICT (person, call) DO UPDATE SET hidden = excluded.hidden, active = excluded.active
       """,
       each: changed.map { person in
         [
           .bytes(of: person.id.text), .text(after.id.text), .integer(after.createdAt),
           .integer(after.isEnded ? 0 : 1), .integer(person.isHidden ? 1 : 0),
+          .integer(person.session == nil ? 0 : 1),
         ]
       })
     guard after.isEnded, before?.isEnded == false else { return }
@@ -220,7 +250,8 @@ enum CallRecords {
     try transaction.run(
       "UPDATE calls SET deadline = NULL, ended = COALESCE(ended, $2) WHERE id = $1",
       each: ids.map { [.text($0), .integer(now.wall)] })
-    try transaction.run("UPDATE call_people SET open = 0 WHERE call = $1", each: ids.map { [.text($0)] })
+    try transaction.run(
+      "UPDATE call_people SET open = 0, active = 0 WHERE call = $1", each: ids.map { [.text($0)] })
   }
 
   /// Takes a call out of a person's history.
@@ -232,23 +263,35 @@ enum CallRecords {
       [.bytes(of: person.text), .text(id.text)])
   }
 
+  /// With about what a call has, and what goes with each of its people.
+  static let ended: SQLStatement = """
+    SELECT c.id, CAST(
+      LENGTH(c.state) + 16384 * (SELECT count(*) FROM call_people p WHERE p.call = c.id) AS BIGINT)
+    FROM calls c WHERE c.ended <= $1 ORDER BY c.ended, c.id LIMIT $2
+    """
+
   /// Calls that ended long ago, some at a time, with all that is kept of them alone: also of people whom nothing but their calls names.
-  /// - Returns: how many they were.
   static func forget(
-    endedBefore moment: Int64, limit: Int, _ transaction: borrowing Transaction
-  ) throws(StoreError) -> Int {
-    let ids = try transaction.run(
-      "SELECT id FROM calls WHERE ended <= $1 ORDER BY ended, id LIMIT $2",
-      [.integer(moment), .integer(limit)])
-    var rows: [[SQLValue]] = []
-    for id in ids { rows.append([.text(try id.text(0))]) }
-    let strangers = try PersonRecords.strangers(ofCallsEndedBefore: moment, limit: limit, transaction)
-    try transaction.run("DELETE FROM call_people WHERE call = $1", each: rows)
-    try PersonRecords.forget(strangers, erasedBefore: moment, transaction)
-    try transaction.run("DELETE FROM call_signals WHERE call = $1", each: rows)
-    try transaction.run("DELETE FROM call_steps WHERE call = $1", each: rows)
-    try CallKeyRecords.forget(rows, transaction)
-    try transaction.run("DELETE FROM calls WHERE id = $1", each: rows)
-    return rows.count
+    endedBefore moment: Int64, _ portion: inout Portion, _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    let rows = try transaction.run(ended, [.integer(moment), .integer(portion.limit)])
+    portion.noteFound(rows.count)
+    for row in rows {
+      let id = row.values[0]
+      let strangers = try PersonRecords.strangers(of: id, erasedBefore: moment, transaction)
+      for person in strangers {
+        guard try EventRecords.forget(of: person, &portion, transaction) else { return }
+      }
+      guard portion.takes(try row.integer(1)) else { return }
+      for table in tablesOfCall { try transaction.run(table, [id]) }
+      try PersonRecords.forget(strangers, transaction)
+      try transaction.run("DELETE FROM calls WHERE id = $1", [id])
+    }
   }
+
+  private static let tablesOfCall: [SQLStatement] = [
+    "DELETE FROM call_people WHERE call = $1", "DELETE FROM call_signals WHERE call = $1",
+    "DELETE FROM call_steps WHERE call = $1", "DELETE FROM call_keys WHERE call = $1",
+    "DELETE FROM call_key_rounds WHERE call = $1",
+  ]
 }

@@ -4,6 +4,27 @@ internal import Storage
 /// What became of pushes.
 enum DeliveryRecords {
   static func keep(_ delivery: CallDelivery, _ transaction: borrowing Transaction) throws(StoreError) {
+    try write(delivery, kind: delivery.kind.rawValue, transaction)
+  }
+
+  /// A kind of its own, which is no push: of a person who has blocked who rings.
+  private static let unheard = "unheard"
+
+  static func keepUnheard(_ delivery: CallDelivery, _ transaction: borrowing Transaction) throws(StoreError) {
+    try write(delivery, kind: unheard, transaction)
+  }
+
+  /// Of one who was erased after a push had left, and whose device went with that, nothing is written down.
+  private static func write(
+    _ delivery: CallDelivery, kind: String, _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    let erased = try transaction.run(
+      """
+      SELECT 1 FROM persons n WHERE n.person = $1 AND n.erased > 0
+        AND NOT EXISTS (SELECT 1 FROM devices d WHERE d.person = n.person AND d.device = $2)
+      """, [.bytes(of: delivery.person.text), .bytes(of: delivery.device.text)])
+    guard erased.isEmpty else { return }
+    let time = try ErasureRecords.time(of: delivery.person, at: delivery.time, transaction)
     try transaction.run(
       """
       INSERT INTO call_deliveries (call, person, device, ring, kind, platform, state, reason, time, tries)
@@ -13,22 +34,25 @@ enum DeliveryRecords {
       """,
       [
         .text(delivery.call.text), .bytes(of: delivery.person.text), .bytes(of: delivery.device.text),
-        .text(delivery.ring.text), .text(delivery.kind.rawValue), .text(delivery.platform),
+        .text(delivery.ring.text), .text(kind), .text(delivery.platform),
         .text(delivery.state),
-        .text(delivery.reason), .integer(delivery.time), .integer(delivery.tries),
+        .text(delivery.reason), .integer(time), .integer(delivery.tries),
       ])
   }
 
   /// Some of a call's, the last first.
-  /// - Parameter person: nil: all people's.
+  /// - Parameters:
+  ///   - person: nil: all people's.
+  ///   - moment: those from before it are left out.
   static func page(
-    of call: CallUUID, person: PersonID?, before place: CallDeliveries.Place?, limit: Int,
+    of call: CallUUID, person: PersonID?, since moment: Int64, before place: CallDeliveries.Place?,
+    limit: Int,
     _ transaction: borrowing Transaction
   ) throws(StoreError) -> (items: [CallDelivery], next: CallDeliveries.Place?) {
     let rows = try transaction.run(
       """
       SELECT person, device, ring, kind, platform, state, reason, time, tries FROM call_deliveries
-      WHERE call = $1 AND (person = $2 OR CAST($3 AS BIGINT) = 1)
+      WHERE call = $1 AND (person = $2 OR CAST($3 AS BIGINT) = 1) AND time >= $10 AND kind <> $11
         AND (time, person, device, ring, kind) < ($4, $5, $6, $7, $8)
       ORDER BY time DESC, person DESC, device DESC, ring DESC, kind DESC LIMIT $9
       """,
@@ -36,7 +60,7 @@ enum DeliveryRecords {
         .text(call.text), .bytes(of: person?.text ?? ""), .integer(person == nil ? 1 : 0),
         .integer(place?.time ?? .max), .bytes(of: place?.person.text ?? ""),
         .bytes(of: place?.device.text ?? ""), .text(place?.ring.text ?? ""),
-        .text(place?.kind.rawValue ?? ""), .integer(limit + 1),
+        .text(place?.kind.rawValue ?? ""), .integer(limit + 1), .integer(moment), .text(unheard),
       ])
     var items: [CallDelivery] = []
     for row in rows.prefix(limit) { items.append(try read(row, of: call)) }
@@ -53,15 +77,20 @@ enum DeliveryRecords {
       time: try row.integer(7), tries: Int(clamping: try row.integer(8)))
   }
 
-  /// The people to which a ring of a call was pushed, and whether a device of theirs took it.
+  /// The people to which a ring of a call was pushed, and whether a device of theirs took it; with those of whom it seems so by now.
+  /// - Parameter moment: what is from before it is left out.
   static func reached(
-    in call: CallUUID, _ transaction: borrowing Transaction
+    in call: CallUUID, since moment: Int64, at now: Int64, _ transaction: borrowing Transaction
   ) throws(StoreError) -> [PersonID: Bool] {
     let rows = try transaction.run(
       """
       SELECT person, MAX(CASE WHEN state = 'delivered' THEN 1 ELSE 0 END) FROM call_deliveries
-      WHERE call = $1 AND kind = $2 GROUP BY person
-      """, [.text(call.text), .text(CallDelivery.Kind.ring.rawValue)])
+      WHERE call = $1 AND time >= $2 AND (kind = $3 OR kind = $4 AND time <= $5) GROUP BY person
+      """,
+      [
+        .text(call.text), .integer(moment), .text(CallDelivery.Kind.ring.rawValue), .text(unheard),
+        .integer(now),
+      ])
     var reached: [PersonID: Bool] = [:]
     for row in rows { reached[PersonID(try row.string(0))] = try row.integer(1) == 1 }
     return reached
@@ -84,23 +113,33 @@ enum DeliveryRecords {
     return found
   }
 
-  /// Those from before a moment, the oldest first, some at a time; of the last one's moment all go.
-  /// - Returns: how many they were.
+  /// Those from before a moment, the oldest first, some at a time.
   static func forget(
-    before moment: Int64, limit: Int, _ transaction: borrowing Transaction
-  ) throws(StoreError) -> Int {
-    try transaction.run(
-      """
-      DELETE FROM call_deliveries WHERE time < $1 AND time <= COALESCE(
-        (SELECT d.time FROM call_deliveries d WHERE d.time < $1 ORDER BY d.time LIMIT 1 OFFSET $2), $1)
-      RETURNING time
-      """, [.integer(moment), .integer(limit - 1)]
-    ).count
+    before moment: Int64, _ portion: inout Portion, _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    let rows = try transaction.run(
+      "SELECT call, device, ring, kind, person FROM call_deliveries WHERE time < $1 ORDER BY time LIMIT $2",
+      [.integer(moment), .integer(portion.limit)])
+    try remove(portion.take(rows), transaction)
   }
 
-  static let erasure: SQLStatement = "DELETE FROM call_deliveries WHERE person = $1"
+  static let erasure: SQLStatement = """
+    SELECT call, device, ring, kind, person FROM call_deliveries WHERE person = $1 AND time <= $2 LIMIT $3
+    """
 
-  static func erase(_ person: PersonID, _ transaction: borrowing Transaction) throws(StoreError) {
-    try transaction.run(erasure, [.bytes(of: person.text)])
+  /// Those to a person, some at a time.
+  static func erase(
+    _ erasure: ErasureRecords.Erasure, _ portion: inout Portion, _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    let rows = try transaction.run(
+      Self.erasure, [.bytes(of: erasure.person.text), .integer(erasure.time), .integer(portion.limit)])
+    try remove(portion.take(rows), transaction)
+  }
+
+  private static func remove(_ rows: [SQLRow], _ transaction: borrowing Transaction) throws(StoreError) {
+    try transaction.run(
+      """
+      DELETE FROM call_deliveries WHERE call = $1 AND device = $2 AND ring = $3 AND kind = $4 AND person = $5
+      """, each: rows.map(\.values))
   }
 }

@@ -15,17 +15,20 @@ enum DeviceRecords {
   }
 
   /// Some of them, those that were registered last first.
+  /// - Parameter moment: those that weren't used since then are left out.
   static func page(
-    of person: PersonID, before place: DevicePage.Place?, limit: Int, _ transaction: borrowing Transaction
+    of person: PersonID, usedSince moment: Int64, before place: DevicePage.Place?, limit: Int,
+    _ transaction: borrowing Transaction
   ) throws(StoreError) -> DevicePage {
     let rows = try transaction.run(
       """
       SELECT device, platform, topic, token, environment, screen, registered, used FROM devices
-      WHERE person = $1 AND (registered, device) < ($2, $3) ORDER BY registered DESC, device DESC LIMIT $4
+      WHERE person = $1 AND used >= $5 AND (registered, device) < ($2, $3)
+      ORDER BY registered DESC, device DESC LIMIT $4
       """,
       [
         .bytes(of: person.text), .integer(place?.registered ?? .max), .bytes(of: place?.id.text ?? ""),
-        .integer(limit + 1),
+        .integer(limit + 1), .integer(moment),
       ])
     var page = DevicePage(devices: [])
     for row in rows.prefix(limit) { page.devices.append(try read(row)) }
@@ -99,17 +102,27 @@ enum DeviceRecords {
 
   /// Those that weren't used since then, some at a time.
   static func unused(
-    since moment: Int64, limit: Int, _ transaction: borrowing Transaction
+    since moment: Int64, _ portion: inout Portion, _ transaction: borrowing Transaction
   ) throws(StoreError) -> [(person: PersonID, device: DeviceID)] {
     var found: [(person: PersonID, device: DeviceID)] = []
     let rows = try transaction.run(
       "SELECT person, device FROM devices WHERE used < $1 ORDER BY used LIMIT $2",
-      [.integer(moment), .integer(limit)])
-    for row in rows { found.append((PersonID(try row.string(0)), DeviceID(try row.string(1)))) }
+      [.integer(moment), .integer(portion.limit)])
+    for row in try portion.take(rows) {
+      found.append((PersonID(try row.string(0)), DeviceID(try row.string(1))))
+    }
     return found
   }
 
-  static func erase(_ person: PersonID, _ transaction: borrowing Transaction) throws(StoreError) {
-    try transaction.run("DELETE FROM devices WHERE person = $1", [.bytes(of: person.text)])
+  /// Also those that can't be understood.
+  /// - Returns: which they were.
+  static func erase(
+    _ person: PersonID, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> [DeviceID] {
+    let rows = try transaction.run(
+      "DELETE FROM devices WHERE person = $1 RETURNING device", [.bytes(of: person.text)])
+    var devices: [DeviceID] = []
+    for row in rows { devices.append(DeviceID(String(decoding: try row.bytes(0), as: UTF8.self))) }
+    return devices.sorted { $0.text < $1.text }
   }
 }

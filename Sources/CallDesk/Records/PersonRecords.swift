@@ -93,70 +93,60 @@ enum PersonRecords {
     return found
   }
 
-  /// Forgets the name and all that the person has heard.
+  /// Forgets the name; nothing that the person has heard up to now is given out any more. One who is erased already stays so for tokens of
+  /// before the later of the two moments, should the clock have been set back between.
+  /// - Returns: the number of the last event that it has had.
   static func erase(
     _ person: PersonID, at now: CallTime, _ transaction: borrowing Transaction
-  ) throws(StoreError) {
-    let key: [SQLValue] = [.bytes(of: person.text)]
-    try transaction.run(
+  ) throws(StoreError) -> Int64 {
+    let rows = try transaction.run(
       """
       INSERT INTO persons (person, name, last_event, gone_event, erased, came) VALUES ($1, NULL, 0, 0, $2, 0)
-      ON CONFLICT (person) DO UPDATE SET name = NULL, erased = excluded.erased, came = 0,
-        gone_event = persons.last_event
-      """, key + [.integer(max(now.wall, 1))])
-    try transaction.run("DELETE FROM call_events WHERE person = $1", key)
-    try transaction.run("DELETE FROM call_answers WHERE person = $1", key)
+      ON CONFLICT (person) DO UPDATE SET name = NULL, came = 0, gone_event = persons.last_event,
+        erased = CASE WHEN persons.erased > excluded.erased THEN persons.erased ELSE excluded.erased END
+      RETURNING last_event
+      """, [.bytes(of: person.text), .integer(max(now.wall, 1))])
+    guard let row = rows.first else { throw .failed("a row that was written isn't there") }
+    return try row.integer(0)
   }
 
   // MARK: - Forgetting
 
-  /// Those of some calls who haven't come, as far as the calls are among the first that ended by then. They are asked for before the
-  /// calls go.
-  /// - Parameter limit: of calls.
-  /// - Returns: the person in each row.
+  /// Those of a call who haven't come and are of no other: they are forgotten with it, but for who was erased after that moment, and is
+  /// remembered as such for longer. They are asked for before the call goes.
   static func strangers(
-    ofCallsEndedBefore moment: Int64, limit: Int, _ transaction: borrowing Transaction
-  ) throws(StoreError) -> [[SQLValue]] {
+    of call: SQLValue, erasedBefore moment: Int64, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> [SQLValue] {
     try transaction.run(
       """
-      SELECT DISTINCT p.person FROM call_people p JOIN persons n ON n.person = p.person
-      WHERE n.came = 0 AND p.call IN (SELECT id FROM calls WHERE ended <= $1 ORDER BY ended, id LIMIT $2)
-      """, [.integer(moment), .integer(limit)]
-    ).map(\.values)
+      SELECT p.person FROM call_people p JOIN persons n ON n.person = p.person
+      WHERE p.call = $1 AND n.came = 0 AND n.erased <= $2
+        AND NOT EXISTS (SELECT 1 FROM call_people q WHERE q.person = p.person AND q.call <> p.call)
+      ORDER BY p.person
+      """, [call, .integer(moment)]
+    ).map { $0.values[0] }
   }
 
-  /// Forgets those of some people who are of no call any more, and what they would have heard. Who was erased after that moment is
-  /// remembered as such for longer.
-  /// - Parameter people: the person in each row; none of them has come.
-  static func forget(
-    _ people: [[SQLValue]], erasedBefore moment: Int64, _ transaction: borrowing Transaction
-  ) throws(StoreError) {
-    try transaction.run(
-      """
-      DELETE FROM persons WHERE person = $1 AND came = 0 AND erased <= $2
-        AND NOT EXISTS (SELECT 1 FROM call_people p WHERE p.person = persons.person)
-      """, each: people.map { $0 + [.integer(moment)] })
-    // With its row the numbers of a person's events begin at 1 again.
-    try transaction.run(
-      """
-      DELETE FROM call_events WHERE person = $1
-        AND NOT EXISTS (SELECT 1 FROM persons n WHERE n.person = call_events.person)
-      """, each: people)
+  /// Forgets some who haven't come, and of whom no events are left: without the row the numbers of a person's events begin at 1 again.
+  static func forget(_ people: [SQLValue], _ transaction: borrowing Transaction) throws(StoreError) {
+    try transaction.run("DELETE FROM persons WHERE person = $1 AND came = 0", each: people.map { [$0] })
   }
 
   /// Forgets those who were erased by then and are of no call, some at a time.
-  /// - Returns: how many they were.
   static func forget(
-    erasedBefore moment: Int64, limit: Int, _ transaction: borrowing Transaction
-  ) throws(StoreError) -> Int {
-    let people = try transaction.run(
+    erasedBefore moment: Int64, _ portion: inout Portion, _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    let rows = try transaction.run(
       """
       SELECT person FROM persons WHERE erased > 0 AND erased <= $1 AND came = 0
         AND NOT EXISTS (SELECT 1 FROM call_people p WHERE p.person = persons.person)
       ORDER BY erased LIMIT $2
-      """, [.integer(moment), .integer(limit)]
-    ).map(\.values)
-    try forget(people, erasedBefore: moment, transaction)
-    return people.count
+      """, [.integer(moment), .integer(portion.limit)])
+    portion.noteFound(rows.count)
+    for row in rows {
+      guard try EventRecords.forget(of: row.values[0], &portion, transaction), portion.takes(0)
+      else { return }
+      try forget([row.values[0]], transaction)
+    }
   }
 }

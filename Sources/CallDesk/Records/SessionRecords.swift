@@ -58,6 +58,18 @@ enum SessionRecords {
     return try rows.first.map { row throws(StoreError) in try read(row, terms) }
   }
 
+  /// Of whatever call of a person's, by one statement: there is no difference between one of others and one that never was.
+  static func session(
+    _ id: CallUUID, of person: PersonID, terms: SharedSessionTerms, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> Row? {
+    let rows = try transaction.run(
+      """
+      SELECT s.state, s.last_event, s.floor FROM shared_sessions s JOIN call_people p ON p.call = s.call
+      WHERE s.id = $1 AND p.person = $2 AND p.hidden = 0
+      """, [.text(id.text), .bytes(of: person.text)])
+    return try rows.first.map { row throws(StoreError) in try read(row, terms) }
+  }
+
   /// Of whatever call.
   static func session(
     _ id: CallUUID, terms: SharedSessionTerms, _ transaction: borrowing Transaction
@@ -90,13 +102,15 @@ enum SessionRecords {
         """, [.text(call.text), .integer(isOpen ? 1 : 0)]), terms)
   }
 
-  /// Of a call, how many are over and have a snapshot still.
-  static func snapshots(of call: CallUUID, _ transaction: borrowing Transaction) throws(StoreError) -> Int {
+  /// Of a call, how many ended after a moment and have a snapshot still.
+  static func snapshots(
+    of call: CallUUID, endedAfter moment: Int64, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> Int {
     let rows = try transaction.run(
       """
       SELECT count(*) FROM shared_sessions s JOIN shared_snapshots n ON n.session = s.id
-      WHERE s.call = $1 AND s.ended IS NOT NULL
-      """, [.text(call.text)])
+      WHERE s.call = $1 AND s.ended > $2
+      """, [.text(call.text), .integer(moment)])
     return Int(try rows.first?.integer(0) ?? 0)
   }
 
@@ -165,58 +179,77 @@ enum SessionRecords {
 
   // MARK: - Forgetting
 
-  /// Of one call, those that ended before its last ones and have no snapshot.
+  /// Of one call, those that ended before its last ones and have no snapshot; as much of them as goes at once.
   static func forget(
     of call: CallUUID, beyond count: Int, _ transaction: borrowing Transaction
   ) throws(StoreError) {
+    var portion = Portion()
     let rows = try transaction.run(
       """
-      SELECT s.id FROM shared_sessions s LEFT JOIN shared_snapshots n ON n.session = s.id
+      SELECT s.id, CAST(LENGTH(s.state) AS BIGINT), s.has_events
+      FROM shared_sessions s LEFT JOIN shared_snapshots n ON n.session = s.id
       WHERE s.call = $1 AND s.ended IS NOT NULL AND n.session IS NULL ORDER BY s.ended DESC, s.id
-      LIMIT 1000 OFFSET $2
-      """, [.text(call.text), .integer(count)])
-    try forget(rows, transaction)
+      LIMIT $3 OFFSET $2
+      """, [.text(call.text), .integer(count), .integer(portion.limit)])
+    try forget(rows, &portion, transaction)
   }
 
-  /// The events of sessions that ended by then, each session once.
-  /// - Parameter limit: of events.
-  /// - Returns: whether there may be more.
+  /// The events of sessions that ended by then, each session once, some at a time.
   static func forgetEvents(
-    endedBefore moment: Int64, limit: Int, _ transaction: borrowing Transaction
-  ) throws(StoreError) -> Bool {
+    endedBefore moment: Int64, _ portion: inout Portion, _ transaction: borrowing Transaction
+  ) throws(StoreError) {
     let rows = try transaction.run(
-      "SELECT id FROM shared_sessions WHERE has_events = 1 AND ended <= $1 ORDER BY ended LIMIT $2",
-      [.integer(moment), .integer(limit)])
-    var left = limit
+      """
+      SELECT id, CAST(LENGTH(state) AS BIGINT) FROM shared_sessions WHERE has_events = 1 AND ended <= $1
+      ORDER BY ended LIMIT $2
+      """, [.integer(moment), .integer(portion.limit)])
+    portion.noteFound(rows.count)
     for row in rows {
-      let id = SQLValue.text(try row.text(0))
-      // With the first of them all are gone: no one reads a part.
-      try transaction.run("UPDATE shared_sessions SET floor = $2 WHERE id = $1", [id, .integer(Int64.max)])
-      left -= try SharedEventRecords.forget(of: id, limit: left, transaction)
-      guard left > 0 else { return true }
-      try transaction.run("UPDATE shared_sessions SET has_events = 0 WHERE id = $1", [id])
+      guard portion.changes(try row.integer(1)),
+        try forgetEvents(of: row.values[0], &portion, transaction)
+      else { return }
     }
-    return rows.count == limit
   }
+
+  /// With the first of a session's events all are gone: no one reads a part.
+  /// - Returns: whether none is left.
+  private static func forgetEvents(
+    of session: SQLValue, _ portion: inout Portion, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> Bool {
+    let isDone = try SharedEventRecords.forget(of: session, &portion, transaction)
+    try transaction.run(
+      "UPDATE shared_sessions SET floor = $2, has_events = $3 WHERE id = $1",
+      [session, .integer(Int64.max), .integer(isDone ? 0 : 1)])
+    return isDone
+  }
+
+  static let ended: SQLStatement = """
+    SELECT s.id, CAST(LENGTH(s.state) + COALESCE((
+      SELECT LENGTH(n.people) + LENGTH(n.state) FROM shared_snapshots n WHERE n.session = s.id), 0) AS BIGINT),
+      s.has_events FROM shared_sessions s WHERE s.ended <= $1 ORDER BY s.ended LIMIT $2
+    """
 
   /// Sessions that ended by then, with their snapshots, some at a time.
-  /// - Returns: whether there may be more.
   static func forget(
-    endedBefore moment: Int64, limit: Int, _ transaction: borrowing Transaction
-  ) throws(StoreError) -> Bool {
-    let rows = try transaction.run(
-      "SELECT id FROM shared_sessions WHERE ended <= $1 ORDER BY ended LIMIT $2",
-      [.integer(moment), .integer(limit)])
-    try forget(rows, transaction)
-    return rows.count == limit
+    endedBefore moment: Int64, _ portion: inout Portion, _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    let rows = try transaction.run(ended, [.integer(moment), .integer(portion.limit)])
+    portion.noteFound(rows.count)
+    try forget(rows, &portion, transaction)
   }
 
-  /// - Parameter rows: the id of one in each.
-  private static func forget(_ rows: [SQLRow], _ transaction: borrowing Transaction) throws(StoreError) {
-    var ids: [[SQLValue]] = []
-    for row in rows { ids.append([.text(try row.text(0))]) }
-    try transaction.run("DELETE FROM shared_events WHERE session = $1", each: ids)
-    try transaction.run("DELETE FROM shared_snapshots WHERE session = $1", each: ids)
-    try transaction.run("DELETE FROM shared_sessions WHERE id = $1", each: ids)
+  /// - Parameter rows: of each the id, the bytes that it has beside its events, and whether it has such.
+  private static func forget(
+    _ rows: [SQLRow], _ portion: inout Portion, _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    for row in rows {
+      let id = row.values[0]
+      if try row.integer(2) != 0 {
+        guard try forgetEvents(of: id, &portion, transaction) else { return }
+      }
+      guard portion.takes(try row.integer(1)) else { return }
+      try transaction.run("DELETE FROM shared_snapshots WHERE session = $1", [id])
+      try transaction.run("DELETE FROM shared_sessions WHERE id = $1", [id])
+    }
   }
 }

@@ -108,17 +108,22 @@ enum SharedEventRecords {
     return try sum.first?.integer(0) ?? 0
   }
 
-  /// Takes away the events of a session, from the first on, as many as may be at once.
-  /// - Returns: how many have gone; as many as `limit`: there may be more.
+  /// Takes away the events of a session, from the first on, some at a time.
+  /// - Returns: whether none is left.
   static func forget(
-    of session: SQLValue, limit: Int, _ transaction: borrowing Transaction
-  ) throws(StoreError) -> Int {
+    of session: SQLValue, _ portion: inout Portion, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> Bool {
+    let limit = portion.limit
     let rows = try transaction.run(
-      "SELECT seq FROM shared_events WHERE session = $1 ORDER BY seq LIMIT $2", [session, .integer(limit)])
-    guard let last = try rows.last?.integer(0) else { return 0 }
-    try transaction.run(
-      "DELETE FROM shared_events WHERE session = $1 AND seq <= $2", [session, .integer(last)])
-    return rows.count
+      """
+      SELECT seq, CAST(LENGTH(data) AS BIGINT) FROM shared_events WHERE session = $1 ORDER BY seq LIMIT $2
+      """, [session, .integer(limit)])
+    let going = try portion.take(rows, size: 1)
+    if let last = try going.last?.integer(0) {
+      try transaction.run(
+        "DELETE FROM shared_events WHERE session = $1 AND seq <= $2", [session, .integer(last)])
+    }
+    return going.count == rows.count && rows.count < limit
   }
 
   // MARK: - Snapshots

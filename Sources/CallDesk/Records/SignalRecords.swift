@@ -16,10 +16,10 @@ enum SignalRecords {
     return try row.integer(0)
   }
 
-  // MARK: - Of those that are kept nowhere
+  // MARK: - Their bytes
 
-  /// The last one isn't kept: it would have so many bytes.
-  static func drop(
+  /// The last one has so many, whether it is kept or not.
+  static func count(
     bytes: Int, in call: CallUUID, from sender: PersonID, to recipient: PersonID,
     _ transaction: borrowing Transaction
   ) throws(StoreError) {
@@ -28,9 +28,22 @@ enum SignalRecords {
       [.text(call.text), .bytes(of: sender.text), .bytes(of: recipient.text), .integer(bytes)])
   }
 
-  /// What would wait for a person of whose signals none is kept, and who so hears none: all that was sent to it in the call.
-  static func dropped(
-    for recipient: PersonID, in call: CallUUID, _ transaction: borrowing Transaction
+  /// So many are left of what was sent to a person in a call, by all together.
+  static func recount(
+    bytes: Int64, in call: CallUUID, from sender: PersonID, to recipient: PersonID,
+    _ transaction: borrowing Transaction
+  ) throws(StoreError) {
+    let place: [SQLValue] = [.text(call.text), .bytes(of: recipient.text)]
+    try transaction.run(
+      "UPDATE call_signals SET bytes = 0 WHERE call = $1 AND recipient = $2 AND bytes > 0", place)
+    try transaction.run(
+      "UPDATE call_signals SET bytes = $3 WHERE call = $1 AND recipient = $2 AND sender = $4",
+      place + [.integer(bytes), .bytes(of: sender.text)])
+  }
+
+  /// What was sent to a person in a call. Of one of whose signals none is kept, and who so hears none, all of that would wait.
+  static func sent(
+    to recipient: PersonID, in call: CallUUID, _ transaction: borrowing Transaction
   ) throws(StoreError) -> (count: Int64, bytes: Int64) {
     let rows = try transaction.run(
       """

@@ -10,6 +10,8 @@
 public struct CallBook: Sendable {
   public struct Terms: Hashable, Sendable {
     public var call = CallTerms()
+    /// Calls that one person may be in at a time, by having started or joined them.
+    public var calls = 32
     /// One who is in a call is rung all the same.
     public var ringsBusy = false
 
@@ -60,7 +62,8 @@ public struct CallBook: Sendable {
   public private(set) var changes: [Change] = []
 
   /// - Parameters:
-  ///   - calls: the call that the request names, and every active call of the people in the request.
+  ///   - calls: the call that the request names, of each person that is to be rung one that it is in, and those by which such a person
+  ///     may be ringing the caller.
   ///   - words: what was said of them before, in order: it takes effect at the time at which it was said, and time goes on from there.
   ///   - now: what is over by then is so first, and stands among the changes.
   public init(_ calls: [CallState], hearing words: [Word] = [], terms: Terms = Terms(), at now: CallTime) {

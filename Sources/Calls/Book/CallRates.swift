@@ -30,6 +30,11 @@ public struct CallRates: Sendable {
     starts[person]?.wait(most: terms.starts, span: Self.minute, at: now)
   }
 
+  /// In how many milliseconds a person may ring all of some others; nil: now. Nothing is counted.
+  public func wait(forRinging others: [PersonID], by person: PersonID, at now: Int64) -> Int64? {
+    ringWaits(person, others, now).compactMap { $0 }.max()
+  }
+
   /// Counts a start and its rings, or neither.
   /// - Parameters:
   ///   - rung: each once; those who aren't rung aren't among them.
@@ -49,7 +54,7 @@ public struct CallRates: Sendable {
   /// The same of rings alone.
   mutating func take(ringing rung: [PersonID], by person: PersonID, at now: Int64) -> Int64? {
     sweep(at: now)
-    if let wait = ringWaits(person, rung, now).compactMap({ $0 }).max() { return wait }
+    if let wait = wait(forRinging: rung, by: person, at: now) { return wait }
     return count(person, rung, at: now)
   }
 

@@ -1,7 +1,8 @@
 /// What happens to a call.
 public enum CallEvent: Hashable, Sendable {
   /// A device of a person wants in.
-  case join(PersonID, DeviceID, session: CallUUID, takeover: Bool)
+  /// - Parameter reader: what stands for it in its token too, where it has said which it is; nil: nothing does.
+  case join(PersonID, DeviceID, session: CallUUID, takeover: Bool, reader: DeviceID? = nil)
   /// A person declines or leaves. `device`: which one says so; nil: it isn't known, and the person is meant.
   case leave(PersonID, DeviceID?, LeaveReason)
   /// One who is in the call rings others.

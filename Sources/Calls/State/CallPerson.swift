@@ -63,6 +63,8 @@ public struct CallSession: Hashable, Sendable, Codable {
   public var saysConnected = false
   /// By which the device has come in, where it has joined again since; nil: by this one.
   public var first: CallUUID?
+  /// What stood for the device in the token by which it joined, where it has said by that which it is; nil: nothing else did.
+  public var reader: DeviceID?
 
   /// The session by which the device has come in: the same for as long as it is in the call without a break, however often it joins.
   /// Rooms know the device by that.
@@ -73,6 +75,9 @@ public struct CallSession: Hashable, Sendable, Codable {
     self.device = device
     self.media = media
   }
+
+  /// Whether that names the device.
+  public func isBy(_ device: DeviceID) -> Bool { device == self.device || device == reader }
 
   var isStanding: Bool { if case .standing = media { true } else { false } }
 

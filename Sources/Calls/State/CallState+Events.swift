@@ -38,8 +38,8 @@ extension CallState {
     _ event: CallEvent, at now: CallTime, _ effects: inout [CallEffect]
   ) throws(CallRefusal) {
     switch event {
-    case .join(let person, let device, let session, let takeover):
-      try join(person, device, session: session, takeover: takeover, at: now, &effects)
+    case .join(let person, let device, let session, let takeover, let reader):
+      try join(person, device, session: session, takeover: takeover, reader: reader, at: now, &effects)
     case .leave(let person, let device, let reason):
       try leave(person, device, reason, at: now, &effects)
     case .invite(let person, let others): try invite(others, by: person, at: now, &effects)
@@ -80,8 +80,8 @@ extension CallState {
   // MARK: - In and out
 
   private mutating func join(
-    _ person: PersonID, _ device: DeviceID, session: CallUUID, takeover: Bool, at now: CallTime,
-    _ effects: inout [CallEffect]
+    _ person: PersonID, _ device: DeviceID, session: CallUUID, takeover: Bool, reader: DeviceID?,
+    at now: CallTime, _ effects: inout [CallEffect]
   ) throws(CallRefusal) {
     let index = try requireMember(person)
     let span = terms.awaited(path)
@@ -91,8 +91,9 @@ extension CallState {
         effects.append(.ringEnded(person, ring: ring.id, .answeredElsewhere, except: device))
       }
       people[index].enter(device, session: session, for: span, at: now)
-    case .active(var standing) where standing.device == device:
-      // The same device again: its media, if it stands, goes on.
+    case .active(var standing) where standing.isBy(device) || reader.map { standing.isBy($0) } ?? false:
+      // The same device again, by whichever of its names: its media, if it stands, goes on.
+      if device != standing.reader { standing.device = device }
       standing.first = standing.stay
       standing.id = session
       if !standing.isStanding { standing.media = .awaited(until: now.steady + span) }
@@ -103,6 +104,10 @@ extension CallState {
       people[index].enter(device, session: session, for: span, at: now)
     case .left:
       people[index].enter(device, session: session, for: span, at: now)
+    }
+    if let reader, var mine = people[index].session {
+      mine.reader = reader
+      people[index].status = .active(mine)
     }
     settle(at: now, &effects)
   }
@@ -124,7 +129,7 @@ extension CallState {
       let device = PlantedDefect.isOn(.anyDeviceLeaves) ? nil : device
     #endif
     // Another device has answered, or taken over: what this one says is of before.
-    if let device, let session = people[index].session, session.device != device { return }
+    if let device, let session = people[index].session, !session.isBy(device) { return }
     take(index, out: people[index].ring == nil ? reason : .rejected, by: device, at: now, &effects)
     settle(by: person, at: now, &effects)
   }
@@ -240,7 +245,7 @@ extension CallState {
 
   private mutating func saidConnected(_ person: PersonID, _ device: DeviceID?, at now: CallTime) {
     guard path == .direct, let index = index(of: person), var mine = people[index].session,
-      device == nil || mine.device == device
+      device.map({ mine.isBy($0) }) ?? true
     else { return }
     mine.saysConnected = true
     people[index].status = .active(mine)

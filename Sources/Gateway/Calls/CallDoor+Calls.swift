@@ -192,8 +192,10 @@ extension CallDoor {
   /// - Returns: nil: the token doesn't run that call's room.
   func runBy(_ call: CallRequest, _ id: CallUUID) async throws(RESTProblem) -> CallDocument? {
     guard call.permission.isAdmin else { return nil }
+    let run = call.permission.token.grants.room
     do throws(CallProblem) {
-      let found = try await desk.call(id)
+      // Who runs another room learns by no more than this whether there is such a call.
+      let found = try await desk.call(id, inRoom: run == Grants.everyRoom ? nil : run ?? "")
       return call.permission.runs(found.room) ? found : nil
     } catch {
       if error == .notFound { return nil }
@@ -233,7 +235,7 @@ extension CallDoor {
       try await desk.calls(of: person, with: other, isOpen: isOpen, before: place, limit: limit)
     }
     let body = RESTList(items: page.calls.map { CallBody($0, for: person) }, next: page.next?.text)
-    return try paid(answer(body), beyond: limit * Self.pricePerItem, call)
+    return paid(answer(body), beyond: limit * Self.pricePerItem, call)
   }
 
   // MARK: - Bodies
@@ -266,7 +268,10 @@ extension CallDoor {
   func caller(_ call: CallRequest, _ body: BodyReader?) throws(RESTProblem) -> Caller {
     var caller = call.permission.caller
     let given = try body?.name("deviceId").value.map { DeviceID($0) }
-    caller.device = caller.device ?? given
+    // What stands for a reader gives way to what the device is called, and is another name of it.
+    guard caller.device?.isReader ?? true, let given else { return caller }
+    caller.reader = caller.device
+    caller.device = given
     return caller
   }
 }

@@ -24,28 +24,37 @@ extension CallDoor {
     var reader = call.permission.caller
     reader.device = device
     let caller = reader
+    let isStream = request.prefers(EventStreamWriter.mediaType, to: "application/json")
+    if isStream {
+      // Nothing is read by it, and no stream ends for it.
+      if request.method == .head { return Self.opening }
+      guard feeds.admits(person, device, at: desk.now.steady) else {
+        throw RESTProblem(CallProblem.tooMany(wait: Self.replacementPause))
+      }
+    }
     try await ask { () async throws(CallProblem) in try await desk.noteReader(caller) }
-    let text = CallEventText(desk: desk, tokens: tokens, url: url(request), wall: wallMilliseconds)
-    if request.prefers(EventStreamWriter.mediaType, to: "application/json") {
+    let text = CallEventText(
+      desk: desk, tokens: tokens, url: url(request), wall: wallMilliseconds, reader: desk.reader())
+    if isStream {
       return stream(
-        call,
         CallEventReader.Terms(
           person: person, device: device, text: text, expires: call.permission.token.validUntil,
-          wall: tokens.now,
+          wall: tokens.now, charge: { [readings] in readings.charge($0, person, device) },
           gaveEnd: { [rooms] ring in if let device { rooms.noteEnd(of: ring, givenTo: device, of: person) } }),
         after: after)
     }
     let limit = try RESTPage.limit(of: request, usual: 50, most: 200)
-    try pay(limit * Self.pricePerItem, call)
+    let price = limit * Self.pricePerItem
+    try requirePaid(readings.take(price, person, device))
     let page = try await ask { () async throws(CallProblem) in
       try await self.page(of: person, after: after, limit: limit, device, text)
     }
     var response = HTTPResponse(status: 200, type: "application/json", body: page.body)
     response.headers.add("cache-control", "no-store")
     response.headers.add("vary", "accept")
-    response = try paid(response, beyond: limit * Self.pricePerItem, call)
-    // What isn't given wasn't heard.
-    desk.noteHeard(page.last, by: person)
+    let rest = min(response.body.count - price, Self.mostBehindPage)
+    if rest > 0 { _ = readings.charge(rest, person, device) }
+    desk.noteHeard(page.last, by: person, device)
     return response
   }
 
@@ -77,15 +86,23 @@ extension CallDoor {
     return (bytes + Array("],\"last\":\(last)}".utf8), last)
   }
 
-  private func stream(_ call: CallRequest, _ terms: CallEventReader.Terms, after: Int64?) -> HTTPResponse {
-    var response = HTTPResponse(
+  private func stream(_ terms: CallEventReader.Terms, after: Int64?) -> HTTPResponse {
+    var response = Self.opening
+    response.stream = CallEventReader(terms, after: after, feed: feeds.feed(of: terms.person))
+    return response
+  }
+
+  /// Milliseconds until a device whose streams end each other too often may come again.
+  private static let replacementPause: Int64 = 5_000
+
+  /// What a stream begins with.
+  private static var opening: HTTPResponse {
+    HTTPResponse(
       status: 200,
       headers: [
         "content-type": EventStreamWriter.mediaType, "cache-control": "no-store", "vary": "accept",
         // Proxies that collect an answer before they pass it on are asked not to.
         "x-accel-buffering": "no",
       ])
-    response.stream = CallEventReader(terms, after: after, feed: feeds.feed(of: terms.person))
-    return response
   }
 }

@@ -36,11 +36,14 @@ extension CallDoor {
     let status = call.request.queryItem("status")
     guard status == nil || status == "active" else { throw .query("status must be active") }
     let place = try self.call(call)
+    let deposit = CallDeskTerms.Sharing().sessionsOfCall * Self.pricePerShortItem
+    try pay(deposit, call)
     let found = try await ask { () async throws(CallProblem) in
       try await desk.sessions(of: place, isOpen: status != nil, for: call.permission.caller.person)
     }
     let sorted = found.sorted { ($0.state.createdAt, $0.state.id) > ($1.state.createdAt, $1.state.id) }
-    return try paid(answer(RESTList(items: sorted.map { SharedSessionBody($0) }, next: nil)), call)
+    return paid(
+      answer(RESTList(items: sorted.map { SharedSessionBody($0) }, next: nil)), beyond: deposit, call)
   }
 
   @Sendable func joinSession(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
@@ -121,11 +124,12 @@ extension CallDoor {
     }
     let (limit, from) = (try RESTPage.limit(of: call.request, usual: 50, most: 200), after)
     let (session, place) = (try session(call), try self.call(call))
+    try pay(limit * Self.pricePerShortItem, call)
     let page = try await ask { () async throws(CallProblem) in
       try await desk.eventPage(
         of: session, in: place, after: from, limit: limit, for: call.permission.caller.person)
     }
-    return try paid(json(page.json), call)
+    return paid(json(page.json), beyond: limit * Self.pricePerShortItem, call)
   }
 
   // MARK: - Snapshots
@@ -154,10 +158,16 @@ extension CallDoor {
 
   @Sendable func snapshot(_ call: CallRequest) async throws(RESTProblem) -> HTTPResponse {
     let (session, place) = (try session(call), try self.call(call))
-    let found = try await ask { () async throws(CallProblem) in
-      try await desk.snapshot(of: session, in: place, for: call.permission.caller.person)
+    let person = call.permission.caller.person
+    // Before it is read.
+    let size = try await ask { () async throws(CallProblem) in
+      try await desk.snapshotSize(of: session, in: place, for: person)
     }
-    return try paid(json(found.json), call)
+    if size > 0 { try pay(size, call) }
+    let found = try await ask { () async throws(CallProblem) in
+      try await desk.snapshot(of: session, in: place, for: person)
+    }
+    return paid(json(found.json), beyond: size, call)
   }
 
   // MARK: - What they share

@@ -17,6 +17,10 @@ struct CallDoor: Sendable {
   let verify: @Sendable (String?) throws(AccessTokenRefusal) -> AccessToken
   /// Charges a person for so many bytes and returns zero, or says how long it takes until it has enough.
   let charge: @Sendable (_ bytes: Int, _ person: String) -> Duration
+  /// Charges a person for what is done already, whether it has as much or not.
+  let owe: @Sendable (_ bytes: Int, _ person: String) -> Void
+  /// What people's events cost, apart from what people ask.
+  let readings: ReadingBudgets
   /// Where the server is reached; nil: as the request says.
   let publicURL: String?
   /// Who is asked who may call whom; nil: everyone may.
@@ -37,8 +41,10 @@ struct CallDoor: Sendable {
   static let pricePerShortItem = 128
   /// For each person that is looked through.
   static let pricePerReader = 8
-  /// What is known only with an answer is charged up to that much: half of what a person may save up, so that it comes to it.
+  /// What is known only with an answer is charged up to that much: half of what a person may save up, so that the debt is soon paid.
   static let mostBehindAnswer = 1_048_576
+  /// The same of a page of events: what comes in a second, so that the next page is waited for no longer.
+  static let mostBehindPage = 524_288
 
   /// - Returns: nil for what isn't this door's.
   func response(to request: HTTPRequest) async -> HTTPResponse? {
@@ -81,9 +87,9 @@ struct CallDoor: Sendable {
       token = try verify(request.bearerToken)
     } catch { throw RESTProblem(error) }
     let id = parameters["call"].flatMap { CallUUID($0) }
+    // What is refused costs as much.
+    try requirePaid(charge(Self.price + request.body.count, token.identity ?? ""))
     let permission = try CallPermission(token, operation.access, call: id?.text)
-    let wait = charge(Self.price + request.body.count, token.identity ?? "")
-    if wait > .zero { throw RESTProblem(CallProblem.tooMany(wait: wait.components.seconds * 1_000 + 1_000)) }
     // What is no id is one that was never given out.
     if parameters["call"] != nil, id == nil { throw RESTProblem(CallProblem.notFound) }
     // A token of a call is void with the person's removal, and with the call's end.
@@ -103,17 +109,20 @@ struct CallDoor: Sendable {
   /// Charges the caller for what its request turns out to cost.
   /// - Parameter units: in those of `IntakeBudget`.
   func pay(_ units: Int, _ call: CallRequest) throws(RESTProblem) {
-    let wait = charge(units, call.permission.caller.person.text)
+    try requirePaid(charge(units, call.permission.caller.person.text))
+  }
+
+  /// - Parameter wait: how long it takes until there is enough; zero: it is paid.
+  func requirePaid(_ wait: Duration) throws(RESTProblem) {
     if wait > .zero { throw RESTProblem(CallProblem.tooMany(wait: wait.components.seconds * 1_000 + 1_000)) }
   }
 
-  /// An answer whose size is known only now: each byte of it that wasn't paid for before costs like one that comes in.
-  /// - Parameter units: what was paid.
-  func paid(
-    _ response: HTTPResponse, beyond units: Int = 0, _ call: CallRequest
-  ) throws(RESTProblem) -> HTTPResponse {
+  /// An answer whose size is known only now: each byte of it that wasn't paid for before costs like one that comes in. The work is done,
+  /// so that it is given in any case, and what the person hasn't got is owed: nothing more is done for it until that has come.
+  /// - Parameter units: what was paid before the work.
+  func paid(_ response: HTTPResponse, beyond units: Int, _ call: CallRequest) -> HTTPResponse {
     let rest = min(response.body.count - units, Self.mostBehindAnswer)
-    if rest > 0 { try pay(rest, call) }
+    if rest > 0 { owe(rest, call.permission.caller.person.text) }
     return response
   }
 

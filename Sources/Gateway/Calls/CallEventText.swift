@@ -21,6 +21,8 @@ struct CallEventText: Sendable {
   let url: String
   /// Milliseconds since 1970.
   let wall: @Sendable () -> Int64
+  /// What tokens name that are given to a reader which doesn't say which device it is: no other device is in a call by its token.
+  let reader: DeviceID
 
   private struct Ringing: Encodable {
     let ringId: String
@@ -194,8 +196,8 @@ struct CallEventText: Sendable {
     let token = document.room.flatMap { room in
       rings
         ? tokens.token(
-          ringing: person, document.names[person], device, until: body.expiresAt, of: call.id, room: room,
-          apiKey: document.apiKey) : nil
+          ringing: person, document.names[person], device ?? reader, until: body.expiresAt, of: call.id,
+          room: room, apiKey: document.apiKey) : nil
     }
     return Ringing(
       ringId: body.ringId.text, call: CallBody(document, for: person), callerId: body.callerId.text,

@@ -34,7 +34,13 @@ final class CallFeeds: Sendable {
   }
 
   /// Whether a person's events are read now.
-  func isOpen(_ person: PersonID) -> Bool { found(person) != nil }
+  func isOpen(_ person: PersonID) -> Bool { found(person)?.isRead ?? false }
+
+  /// Whether a device of a person may begin to read now; see `CallFeed.admits`.
+  /// - Parameter now: in milliseconds, on the clock that doesn't jump.
+  func admits(_ person: PersonID, _ device: DeviceID?, at now: Int64) -> Bool {
+    found(person)?.admits(device, at: now) ?? true
+  }
 
   /// Which of a person's devices read its events now.
   func readers(of person: PersonID) -> EventReaders { found(person)?.devices ?? EventReaders() }
@@ -50,7 +56,7 @@ final class CallFeeds: Sendable {
     let feeds = places.withLock { places in
       places.compactMap { person, place in place.feed.map { (person, $0) } }
     }
-    let open = feeds.map(\.0)
+    let open = feeds.filter { $0.1.isRead }.map(\.0)
     let start = Array((person?.text ?? "").utf8)
     return open.map { ($0, Array($0.text.utf8)) }.filter { start.lexicographicallyPrecedes($0.1) }
       .sorted { $0.1.lexicographicallyPrecedes($1.1) }.map(\.0)
@@ -68,10 +74,52 @@ final class CallFeeds: Sendable {
 
 /// Held by its readers, and gone with the last of them.
 final class CallFeed: Sendable {
+  /// How many read at once, and how often one ends for another.
+  struct Bounds: Sendable {
+    /// As many as a person may have devices, and as many that are lost and not yet known to be.
+    var ofPerson = 32
+    /// Of a device that says which it is.
+    var ofDevice = 4
+    /// Within `span` milliseconds, for one device and for all of the person's together.
+    var replacementsOfDevice = 8
+    var replacementsOfPerson = 64
+    var span: Int64 = 10_000
+  }
+
+  /// One who reads, from its beginning to its end.
+  struct Place: Hashable, Sendable { fileprivate let number: UInt64 }
+
+  private struct Reader {
+    let number: UInt64
+    /// nil: it doesn't say which it is.
+    let device: DeviceID?
+  }
+
+  private struct Table {
+    /// In the order in which they began.
+    var readers: [Reader] = []
+    var last: UInt64 = 0
+    /// For which devices another one ended lately, in the order of the times.
+    var replacements: [(device: DeviceID?, at: Int64)] = []
+
+    func has(_ device: DeviceID?) -> Bool { readers.contains { $0.device == device } }
+
+    /// Which one ends for another one of a device; nil: there is room. A device that begins once more has mostly lost the stream before,
+    /// so that it is the oldest of its own. Where it has none, the device that has the most can spare one.
+    func spared(for device: DeviceID?, within bounds: Bounds) -> Int? {
+      let own = readers.indices.filter { readers[$0].device == device }
+      if device != nil, own.count >= bounds.ofDevice { return own.first }
+      guard readers.count >= bounds.ofPerson else { return nil }
+      if let oldest = own.first { return oldest }
+      let counts = Dictionary(readers.map { ($0.device, 1) }, uniquingKeysWith: +)
+      let most = counts.values.max()
+      return readers.firstIndex { counts[$0.device] == most }
+    }
+  }
+
   let signal = HTTPBodySignal()
   private let news = Atomic<UInt64>(1)
-  /// How many there are of each; nil: of those that don't say which device they are.
-  private let readers = Mutex<[DeviceID?: Int]>([:])
+  private let table = Mutex(Table())
   private let isChanged: @Sendable () -> Void
   private let isGone: @Sendable () -> Void
 
@@ -86,26 +134,62 @@ final class CallFeed: Sendable {
   var count: UInt64 { news.load(ordering: .acquiring) }
 
   var devices: EventReaders {
-    readers.withLock { readers in
-      EventReaders(Set(readers.keys.compactMap { $0 }), isAnyUnnamed: readers[DeviceID?.none] != nil)
+    let devices = table.withLock { table in table.readers.map(\.device) }
+    return EventReaders(Set(devices.compactMap { $0 }), isAnyUnnamed: devices.contains(DeviceID?.none))
+  }
+
+  var isRead: Bool { table.withLock { !$0.readers.isEmpty } }
+
+  /// Whether one may begin to read. As long as there is room it may. Where another one would end for it, it may for so many times: streams
+  /// that are begun again as soon as they end would end each other for ever, and each time that costs a request and a write. A device that
+  /// has no stream, and for which none has ended lately, may in any case: whatever other devices of the person do, it isn't kept out.
+  /// - Parameter now: in milliseconds, on the clock that doesn't jump.
+  func admits(_ device: DeviceID?, at now: Int64, within bounds: Bounds = Bounds()) -> Bool {
+    table.withLock { table in
+      guard table.spared(for: device, within: bounds) != nil else { return true }
+      table.replacements.removeAll { now &- $0.at >= bounds.span }
+      let own = table.replacements.count { $0.device == device }
+      if own == 0, !table.has(device) { return true }
+      return own < bounds.replacementsOfDevice && table.replacements.count < bounds.replacementsOfPerson
     }
   }
 
-  func begin(_ device: DeviceID?) {
-    let isFirst = readers.withLock { readers in
-      readers[device, default: 0] += 1
-      return readers[device] == 1
+  /// One begins to read, in any case: where there are as many as may be, another one ends for it, and that is counted. One that may begin
+  /// and then doesn't counts for nothing.
+  /// - Parameter now: in milliseconds, on the clock that doesn't jump.
+  @discardableResult
+  func begin(_ device: DeviceID?, at now: Int64, within bounds: Bounds = Bounds()) -> Place {
+    let (place, hasChanged, hasEnded) = table.withLock { table -> (Place, Bool, Bool) in
+      let isFirst = !table.has(device)
+      var spared: Reader?
+      if let index = table.spared(for: device, within: bounds) {
+        spared = table.readers.remove(at: index)
+        if table.replacements.count >= bounds.replacementsOfPerson { table.replacements.removeFirst() }
+        table.replacements.append((device: device, at: now))
+      }
+      table.last += 1
+      table.readers.append(Reader(number: table.last, device: device))
+      let isLast = spared.map { !table.has($0.device) } ?? false
+      return (Place(number: table.last), isFirst || isLast, spared != nil)
     }
-    if isFirst { isChanged() }
+    if hasChanged { isChanged() }
+    // It says so, and is over.
+    if hasEnded { signal.raise() }
+    return place
   }
 
-  func end(_ device: DeviceID?) {
-    let wasLast = readers.withLock { readers in
-      let left = (readers[device] ?? 1) - 1
-      readers[device] = left > 0 ? left : nil
-      return left <= 0
+  /// Whether one reads still, and hasn't ended for another.
+  func has(_ place: Place) -> Bool {
+    table.withLock { table in table.readers.contains { $0.number == place.number } }
+  }
+
+  func end(_ place: Place) {
+    let hasChanged = table.withLock { table -> Bool in
+      guard let index = table.readers.firstIndex(where: { $0.number == place.number }) else { return false }
+      let device = table.readers.remove(at: index).device
+      return !table.has(device)
     }
-    if wasLast { isChanged() }
+    if hasChanged { isChanged() }
   }
 
   func wake() {

@@ -20,6 +20,7 @@ public final class CallRooms: CallOutlet, RoomOverseer {
 
   let feeds = CallFeeds()
   let sessions = SessionFeeds()
+  private let comings = CallComings()
   private let rooms: RoomDirectory
   private let pushes: CallPushes?
   private let desk = Mutex<CallDesk?>(nil)
@@ -170,9 +171,17 @@ public final class CallRooms: CallOutlet, RoomOverseer {
         try await desk.requireRoom(room)
         return nil
       }
-      let device = device.map { DeviceID($0) }
-      return try await desk.requireConnect(PersonID(identity), device: device, inRoom: room)?.text
+      let (person, device) = (PersonID(identity), device.map { DeviceID($0) })
+      if let stay = try await desk.requireConnect(person, device: device, inRoom: room) { return stay.text }
+      // Of two devices that come at once the second hears so here, before it takes the first one's place in the room.
+      guard comings.begin(person, device, into: room) else { throw CallProblem.activeElsewhere }
+      return nil
     } catch { throw JoinError(error) }
+  }
+
+  public func turnedAway(_ identity: String, device: String?, from room: String) {
+    guard Self.isCall(room) else { return }
+    comings.end(PersonID(identity), device.map { DeviceID($0) }, into: room)
   }
 
   public func entered(
@@ -185,8 +194,9 @@ public final class CallRooms: CallOutlet, RoomOverseer {
         try await desk.requireRoom(room)
         return nil
       }
-      let device = device.map { DeviceID($0) }
-      return try await desk.connect(PersonID(identity), device: device, inRoom: room).text
+      let (person, device) = (PersonID(identity), device.map { DeviceID($0) })
+      defer { comings.end(person, device, into: room) }
+      return try await desk.connect(person, device: device, inRoom: room).text
     } catch { throw JoinError(error) }
   }
 

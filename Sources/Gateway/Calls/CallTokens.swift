@@ -24,10 +24,10 @@ struct CallTokens: Sendable {
 
   /// For one who is rung until that moment.
   /// - Parameters:
-  ///   - device: which it is for; nil: it isn't known, and whichever joins first has it.
+  ///   - device: which it is for.
   ///   - until: milliseconds since 1970.
   func token(
-    ringing person: PersonID, _ name: String?, _ device: DeviceID?, until: Int64, of call: CallUUID,
+    ringing person: PersonID, _ name: String?, _ device: DeviceID, until: Int64, of call: CallUUID,
     room: String,
     apiKey: String
   ) -> String? {
@@ -45,6 +45,13 @@ struct CallTokens: Sendable {
       grants: .join(room), call: CallClaim(id: call.text, device: device?.text)
     ).signed(secret: secret)
   }
+}
+
+extension AccessToken {
+  /// Of the person's, by which it comes into the room of a call. One that the server hasn't made says of none: by the same token, and by those
+  /// that are renewed from it, it is the same device that comes again, by whichever door, and by each other token it is another one.
+  /// nil: it wasn't read.
+  var deviceName: String? { call?.device ?? device.map { DeviceID(ofToken: $0).text } }
 }
 
 extension Caller {

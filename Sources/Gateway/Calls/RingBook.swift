@@ -146,11 +146,13 @@ struct RingBook: Sendable {
     if outcome.isRing, !outcome.mayHaveArrived, entry.ring.has(device) {
       rings[ring]?.unreached.insert(device)
     }
-    return CallDelivery(
+    var delivery = CallDelivery(
       call: entry.ring.call, person: entry.ring.person, device: device, ring: ring,
       kind: outcome.isRing ? .ring : .ended, platform: outcome.platform.rawValue,
       state: outcome.state.rawValue,
       reason: outcome.reason, time: outcome.at.milliseconds, tries: outcome.tries)
+    delivery.isSandbox = outcome.device.environment == .sandbox
+    return delivery
   }
 
   // MARK: - The table

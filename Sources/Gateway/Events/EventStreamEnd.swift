@@ -16,6 +16,8 @@ package enum EventStreamEnd: Equatable, Sendable {
   case cursorGone(oldest: String, state: String)
   /// The reader took nothing for too long.
   case tooSlow
+  /// Another stream of the same reader has begun, which has as many as it may.
+  case replaced
   case serverShutdown
 
   init(_ refusal: AccessTokenRefusal) {
@@ -46,6 +48,7 @@ package enum EventStreamEnd: Equatable, Sendable {
     case .notAllowed: "notAllowed"
     case .eventsGone, .cursorGone: "eventsGone"
     case .tooSlow: "tooSlow"
+    case .replaced: "replaced"
     case .serverShutdown: "serverShutdown"
     }
   }

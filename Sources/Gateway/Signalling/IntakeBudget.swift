@@ -26,10 +26,39 @@ struct IntakeBudget: Refilling {
     return limit.charge(Self.message + Double(bytes), now: now)
   }
 
+  /// As `charge`, of what is read in any case, and of which this budget has a part; beyond `most` nothing is owed.
+  mutating func charge(_ bytes: Int, parts: Int, owingAtMost most: Duration, now: Instant) -> Duration {
+    let owed = limit.wait(for: 0, now: now)
+    guard owed < most else { return owed }
+    let wait = limit.charge((Self.message + Double(bytes)) / Double(parts), now: now)
+    guard wait > most else { return wait }
+    limit.full = limit.full + (most - wait)
+    return most
+  }
+
   /// Charges a message of so many bytes, if there is enough for it.
   /// - Returns: zero, or how long it takes until there is.
   mutating func take(_ bytes: Int, now: Instant) -> Duration {
     let amount = min(Self.message + Double(bytes), Self.burst)
     return limit.take(amount, now: now) ? .zero : limit.wait(for: amount, now: now)
+  }
+
+  /// How long it takes until there is enough for a part of a message of so many bytes; zero: there is.
+  func wait(for bytes: Int, parts: Int, now: Instant) -> Duration {
+    limit.wait(for: Self.amount(bytes, parts), now: now)
+  }
+
+  /// Charges a part of a message of so many bytes, if there is enough for it.
+  mutating func take(_ bytes: Int, parts: Int, now: Instant) {
+    _ = limit.take(Self.amount(bytes, parts), now: now)
+  }
+
+  private static func amount(_ bytes: Int, _ parts: Int) -> Double {
+    min(message + Double(bytes), burst) / Double(parts)
+  }
+
+  /// Charges for so many bytes of what is done already: what isn't there is owed.
+  mutating func owe(_ bytes: Int, now: Instant) {
+    limit.charge(upTo: Self.message + Double(bytes), now: now)
   }
 }

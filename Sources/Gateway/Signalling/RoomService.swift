@@ -54,7 +54,7 @@ public struct JoinRequest: Sendable {
   public var grants: Grants
   /// When the token counts as issued, seconds since 1970; nil: not known.
   public var tokenIssued: Int?
-  /// Of the person's, as a call's token has it.
+  /// Of the person's: as a call's token has it, else what stands for the token.
   public var device: String?
   /// The other end of the signalling connection.
   public var remote: SocketAddress

@@ -132,7 +132,7 @@ package actor SignallingConnection<Socket: TextSocket> {
     let request = JoinRequest(
       room: terms.room, identity: identity, name: token.name, metadata: token.metadata,
       attributes: token.attributes, grants: token.grants, tokenIssued: token.effectiveIssue,
-      device: token.call?.device, remote: socket.remote, isAdmitted: token.isAdmitted,
+      device: token.deviceName, remote: socket.remote, isAdmitted: token.isAdmitted,
       // It holds for a session that begins while it holds.
       patience: .seconds(max(0, token.validUntil - terms.now())), invitation: token.roost.invitation)
     isEntering = true

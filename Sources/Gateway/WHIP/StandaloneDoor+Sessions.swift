@@ -22,7 +22,7 @@ extension StandaloneDoor {
       try await rooms.open(
         offer, room: place.room, identity: identity, name: token.name, metadata: token.metadata,
         attributes: token.attributes, grants: token.grants, issued: token.effectiveIssue,
-        device: token.call?.device, isAdmitted: token.isAdmitted,
+        device: token.deviceName, isAdmitted: token.isAdmitted,
         invitation: token.roost.invitation)
     }
     var response = HTTPResponse(status: 201, type: Self.description, body: answer.sdp.utf8)

@@ -34,6 +34,9 @@ package enum APNsRules {
 
   /// A token is removed if it was registered before the moment at which it was known to be no good: later it may have come back.
   private static func gone(_ answer: APNsAnswer, _ said: String, _ registeredAt: WallTime) -> PushVerdict {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.goneAlways) { return .remove(reason: said) }
+    #endif
     guard let moment = answer.timestamp, registeredAt < moment else { return .failed(reason: said) }
     return .remove(reason: said)
   }

@@ -24,25 +24,38 @@ extension RoomDirectory {
       identity: identity, name: display, metadata: metadata, attributes: attributes, grants: grants,
       issued: issued, opens: nil, isAttended: false, stay: stay, isAdmitted: isAdmitted,
       invitation: invitation.map { InvitationID(known: $0) })
-    if let refused = registry.refusal(of: newcomer, in: name) { throw refuse(.joining(refused)) }
+    let room: Room
+    let answer: StandaloneAnswer
+    do throws(StandaloneError) { (room, answer) = try await begin(newcomer, offer, in: name) } catch {
+      turnAway(identity, device: device, from: name)
+      throw refuse(error)
+    }
+    do throws(JoinError) {
+      try await entered(
+        identity, device: device, room, grants: grants, as: answer.participant, by: .standalone(answer.id))
+    } catch {
+      try? await close(answer.id, offer.role, in: name, of: identity)
+      throw .joining(error)
+    }
+    return answer
+  }
+
+  /// Has the room let in one who was admitted.
+  private func begin(
+    _ newcomer: Newcomer, _ offer: StandaloneOffer, in name: String
+  ) async throws(StandaloneError) -> (Room, StandaloneAnswer) {
+    if let refused = registry.refusal(of: newcomer, in: name) { throw .joining(refused) }
     let room: Room
     do throws(JoinError) {
       room = try registry.withRooms { rooms throws(JoinError) in
-        try rooms.begin(identity, in: name) { make(name, terms.defaults, number: $0) }
+        try rooms.begin(newcomer.identity, in: name) { make(name, terms.defaults, number: $0) }
       }
-    } catch { throw refuse(.joining(error)) }
+    } catch { throw .joining(error) }
     switch await room.open(StandaloneEntry(newcomer: newcomer, offer: offer)) {
     case .standalone(let answer, let isNew):
       if isNew { registry.withRooms { $0.noteStarted() } }
-      do throws(JoinError) {
-        try await entered(
-          identity, device: device, room, grants: grants, as: answer.participant, by: .standalone(answer.id))
-      } catch {
-        try? await close(answer.id, offer.role, in: name, of: identity)
-        throw .joining(error)
-      }
-      return answer
-    case .standaloneRefused(let error): throw refuse(error)
+      return (room, answer)
+    case .standaloneRefused(let error): throw error
     default: throw .offer(.gone)
     }
   }

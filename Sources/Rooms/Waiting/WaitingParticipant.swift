@@ -30,7 +30,9 @@ public final class WaitingParticipant: Sendable {
   /// - Throws: why it isn't: as joining is refused, `notAdmitted` or `waitingEnded`.
   public func outcome() async throws(JoinError) -> ParticipantSession {
     switch await ticket.outcome() {
-    case .failure(let error): throw directory.noteRefusal(error)
+    case .failure(let error):
+      directory.turnAway(ticket.waiter.identity, device: device, from: room.name)
+      throw directory.noteRefusal(error)
     case .success(let (session, isNew)):
       return try await directory.begin(
         session, isNew: isNew, identity: ticket.waiter.identity, device: device, in: room, grants: grants)

@@ -24,7 +24,9 @@ extension CallConference {
     }
     judgeCharges(
       done.map {
-        Paid(ask: $0.ask, reply: $0.reply, isCharged: before[$0.place].isCharged, isKnown: known[$0.place])
+        Paid(
+          ask: $0.ask, reply: $0.reply, isCharged: before[$0.place].isCharged,
+          isTurnedAway: before[$0.place].isTurnedAway, isKnown: known[$0.place])
       })
     for (ask, reply, place) in done where !known[place] { note(ask, reply) }
     let named = Set(asks.compactMap { $0.errand.call }).sorted()
@@ -168,7 +170,7 @@ extension CallConference {
       return violation("\(name(of: ask)), of a call that never was, is never answered")
     }
     let other = CallReply(response: never)
-    judgeCharges([Paid(ask: ask, reply: other, isCharged: true, isKnown: false)])
+    judgeCharges([Paid(ask: ask, reply: other, isCharged: true, isTurnedAway: false, isKnown: false)])
     guard other.status != 429 else { return }
     journal.count(.strangerCompared)
     if other.status != reply.status || other.body != reply.body || never.headers != reply.response.headers {
@@ -184,6 +186,8 @@ extension CallConference {
     let reply: CallReply
     /// Its token was found good.
     let isCharged: Bool
+    /// It is refused by what its token is for, and costs the request alone.
+    let isTurnedAway: Bool
     /// It is answered as it was before.
     let isKnown: Bool
   }
@@ -198,13 +202,14 @@ extension CallConference {
       let isSecond = errand.key.map { reply.isDone && !finished.insert($0).inserted } ?? false
       let price = errand.price.bounds(
         body: errand.body.utf8.count, answer: reply.isDone ? reply.body.count : nil,
-        isRepeated: (paid.isKnown || isSecond) && errand.repeats == .same)
+        isRepeated: paid.isTurnedAway || (paid.isKnown || isSecond) && errand.repeats == .same)
       let other = prices[paid.ask.bearer.identity] ?? 0...0
       prices[paid.ask.bearer.identity] =
         other.lowerBound + price.lowerBound...other.upperBound + price.upperBound
     }
     var paid: [String: Int] = [:]
     var short: Set<String> = []
+    judgeReadings(of: done)
     for charge in server.takeCharges() where charge.room.isEmpty {
       if charge.isPaid {
         paid[charge.identity, default: 0] += charge.bytes
@@ -213,9 +218,9 @@ extension CallConference {
         journal.count(.callPriceRefused)
       }
       var budget = budgets[charge.identity] ?? CallBudget(now: now.nanoseconds)
-      if let fault = budget.note(charge.bytes, isPaid: charge.isPaid, now: now.nanoseconds) {
-        violation("of \(charge.identity) \(fault)")
-      }
+      let fault = budget.note(
+        charge.bytes, isPaid: charge.isPaid, isOwed: charge.isOwed, now: now.nanoseconds)
+      if let fault { violation("of \(charge.identity) \(fault)") }
       budgets[charge.identity] = budget
     }
     for identity in Set(prices.keys).union(paid.keys).sorted() {
@@ -226,6 +231,22 @@ extension CallConference {
       guard sum > price.upperBound || sum < price.lowerBound && !short.contains(identity) else { continue }
       let asked = done.map { name(of: $0.ask) }.joined(separator: "; ")
       violation("\(identity) is charged \(sum) and not \(price) for \(asked)")
+    }
+  }
+
+  /// What is read page by page is paid by the device that reads; what is refused, by no one.
+  private func judgeReadings(of done: [Paid]) {
+    var prices: [CallReadings.Reader: Int] = [:]
+    for (errand, bearer, reply) in done.map({ ($0.ask.errand, $0.ask.bearer, $0.reply) })
+    where errand.price.readItems > 0 && reply.isDone {
+      let reader = CallReadings.Reader(person: bearer.identity, device: errand.device ?? bearer.device)
+      prices[reader, default: 0] += errand.price.reading(answer: reply.body.count)
+    }
+    let (paid, faults) = readings.note(server.takeReadings(), now: now.nanoseconds)
+    for fault in faults { violation(fault) }
+    for reader in Set(prices.keys).union(paid.keys).sorted(by: { $0.name < $1.name }) {
+      let (price, sum) = (prices[reader] ?? 0, paid[reader] ?? 0)
+      if sum != price { violation("\(reader.name) is charged \(sum) and not \(price) for what it has read") }
     }
   }
 

@@ -97,11 +97,13 @@ extension CallConference {
     var code = ""
     /// It is found good before it is charged.
     var isCharged = true
+    /// It is for something else.
+    var isTurnedAway = false
   }
 
   func due(to bearer: CallBearer, for errand: CallErrand) -> Due {
     if time.seconds >= bearer.validUntil { return Due(status: 401, isCharged: false) }
-    let refused = Due(status: 403, code: "not-allowed", isCharged: false)
+    let refused = Due(status: 403, code: "not-allowed", isTurnedAway: true)
     let isForAdmins = errand.access == .ofCallOrAdmin || errand.access == .personOrAdmin
     switch bearer.kind {
     case .person: return Due()

@@ -1,5 +1,6 @@
 internal import Calls
 internal import HTTPServer
+internal import Model
 internal import SyntheticPeers
 
 /// What devices hear: by streams that come and go, or page by page, each on from where it was.
@@ -30,7 +31,7 @@ extension CallConference {
     errand.effect = { [self] reply in
       guard let stream = reply.response.stream else { return violation("\(phone.id) is given no stream") }
       phone.stream = stream
-      phone.text = CallStreamText()
+      (phone.text, phone.reading) = (CallStreamText(), CallStreamReading())
       phone.streamUntil = bearer.validUntil
     }
     perform([(errand, bearer)])
@@ -39,6 +40,7 @@ extension CallConference {
   /// Takes what a stream has, to its end.
   private func pump(_ phone: CallPhone, of member: CallMember) {
     guard let stream = phone.stream else { return }
+    defer { judgeReading(phone, of: member) }
     var quiet = 0
     for _ in 0..<64 where quiet < 2 {
       var bytes: [UInt8] = []
@@ -60,10 +62,25 @@ extension CallConference {
     guard let events = phone.text.take(bytes) else {
       return violation("the stream of \(phone.id) has \(String(decoding: bytes.prefix(400), as: UTF8.self))")
     }
+    phone.reading.note(events.count, bytes: bytes.count)
     if !events.isEmpty, time.seconds >= phone.streamUntil {
       violation("\(phone.id) hears more by a token that holds no longer")
     }
     for event in events { note(event, on: phone, of: member) }
+  }
+
+  /// What a stream has given out is paid by then, by its device and no other.
+  private func judgeReading(_ phone: CallPhone, of member: CallMember) {
+    let (paid, faults) = readings.note(server.takeReadings(), now: now.nanoseconds)
+    for fault in faults { violation(fault) }
+    for (reader, sum) in paid.sorted(by: { $0.key.name < $1.key.name }) {
+      if reader == CallReadings.Reader(person: member.name, device: phone.id) {
+        phone.reading.charged += sum
+      } else {
+        violation("\(reader.name) is charged \(sum) for what \(phone.id) reads")
+      }
+    }
+    if let fault = phone.reading.fault { violation("the stream of \(phone.id) \(fault)") }
   }
 
   private func end(_ phone: CallPhone) {
@@ -80,7 +97,8 @@ extension CallConference {
       let (before, limit) = (phone.heard, toTheEnd ? 100 : 20)
       let errand = CallErrand(.callPageRead, .get, "/v1/calls/events")
       errand.query = "after=\(before)&limit=\(limit)&device=\(phone.id)"
-      (errand.price.items, errand.price.isPaidBehind, errand.device) = (limit, true, phone.id)
+      // What is read is paid apart from what is asked.
+      (errand.device, errand.price.readItems) = (phone.id, limit)
       var isDone = false
       errand.effect = { [self] reply in
         guard let page = HeardCallEvents.read(reply.body) else {

@@ -126,12 +126,14 @@ extension CallConference {
     case 9:
       errand = CallErrand(.sharedRead, .get, "/sessions/\(session)/events", of: call)
       errand.query = "after=0"
-      errand.price.isPaidBehind = true
+      (errand.price.isPaidBehind, errand.price.mayEndAtDoor) = (true, true)
+      errand.price.deposit = 50 * CallPrice.shortItem
     case 10:
       errand = CallErrand(.sharedSessionEnded, .delete, "/sessions/\(session)", of: call)
     default:
       errand = CallErrand(.sharedRead, .get, "/sessions", of: call)
-      errand.price.isPaidBehind = true
+      (errand.price.isPaidBehind, errand.price.mayEndAtDoor) = (true, true)
+      errand.price.deposit = 16 * CallPrice.shortItem
     }
     (errand.access, errand.mayMiss, errand.isInner) = (.ofCall, errand.path != "/sessions", true)
     return errand

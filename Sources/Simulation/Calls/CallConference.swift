@@ -27,6 +27,7 @@ final class CallConference {
   var rings = RingLedger()
   /// People who are known to have been charged.
   var budgets: [String: CallBudget] = [:]
+  var readings = CallReadings()
   var people: [CallMember] = []
   /// Calls in the order in which they began.
   var order: [String] = []

@@ -32,6 +32,7 @@ final class CallPhone {
   /// nil: it reads none now.
   var stream: (any HTTPBodySource)?
   var text = CallStreamText()
+  var reading = CallStreamReading()
   /// From when on its stream's token holds no longer, in seconds since 1970.
   var streamUntil = 0
 

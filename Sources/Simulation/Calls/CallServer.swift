@@ -101,8 +101,11 @@ final class CallServer {
     return answers.map(\.value)
   }
 
-  /// What was to be paid since it was asked last, in order.
-  func takeCharges() -> [Intakes.Charge] { charges.take() }
+  /// What was to be paid for requests since it was asked last, in order.
+  func takeCharges() -> [Intakes.Charge] { charges.take { !CallReadings.hasCharge($0) } }
+
+  /// What was charged for what was read of people's events since it was asked last, in order.
+  func takeReadings() -> [Intakes.Charge] { charges.take { CallReadings.hasCharge($0) } }
 
   /// Lets time pass up to now.
   /// - Returns: false if there is no end to it.
@@ -164,10 +167,11 @@ private final class CallCharges: Sendable {
 
   func note(_ charge: Intakes.Charge) { charges.withLock { $0.append(charge) } }
 
-  func take() -> [Intakes.Charge] {
+  func take(where isMeant: (Intakes.Charge) -> Bool) -> [Intakes.Charge] {
     charges.withLock { charges in
-      defer { charges = [] }
-      return charges
+      let taken = charges.filter(isMeant)
+      charges.removeAll(where: isMeant)
+      return taken
     }
   }
 }

@@ -74,6 +74,8 @@ final class SQLiteDatabase: Database {
     // What a burst has made of the log is given back.
     try execute("PRAGMA journal_size_limit = 16777216")
     try execute("PRAGMA trusted_schema = OFF")
+    // What is deleted is overwritten in the file, also where its pages become free: a person who is erased isn't in what is left.
+    try execute("PRAGMA secure_delete = ON")
   }
 
   func keepCopy(of version: Int) throws(StoreError) {

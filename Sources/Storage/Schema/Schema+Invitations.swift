@@ -1,7 +1,7 @@
 extension Schema {
   /// Version 11: rooms that ask their hosts whom to let in, are locked, or keep messages for those who come later; and invitations.
   static let invitations = Schema(
-    version: 11,
+    version: 13,
     statements: [
       "ALTER TABLE lives ADD COLUMN admission INTEGER NOT NULL DEFAULT 0",
       "ALTER TABLE lives ADD COLUMN locked INTEGER NOT NULL DEFAULT 0",

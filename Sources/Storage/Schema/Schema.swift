@@ -14,7 +14,8 @@ struct Schema: Sendable {
 
   /// In the order of their versions.
   static let steps = [
-    rooms, deliveries, calls, keys, callKeys, wakes, repeats, people, lookups, erasure, invitations,
+    rooms, deliveries, calls, keys, callKeys, wakes, repeats, people, lookups, erasure, erasures, presence,
+    invitations,
   ]
 
   /// Brings a database to the newest version, step by step, each in a transaction of its own with its number. One that has been used

@@ -9,10 +9,12 @@ import Testing
 
 @Suite("REST: who is listed as online", .timeLimit(.minutes(2)))
 struct CallDirectoryTests {
-  private func read(_ calls: CallHouse, by person: String) async -> HTTPResponse {
-    await calls.house.respond(
-      .get, "/v1/calls/events?device=d", "", token: CallHouse.token(person),
-      headers: [("accept", "text/event-stream")])
+  /// One that has begun.
+  private func read(_ calls: CallHouse, by person: String) async throws -> EventListener {
+    let listener = try await calls.house.listener(
+      "/v1/calls/events?device=d", token: CallHouse.token(person))
+    _ = listener.events()
+    return listener
   }
 
   private func ids(_ answer: House.Answer) -> [String] { answer.items.compactMap { $0["id"] as? String } }
@@ -22,9 +24,8 @@ struct CallDirectoryTests {
     kind: StoreKind
   ) async throws {
     let calls = try await CallHouse(on: kind, isDirectoryOpen: true)
-    var streams: [HTTPResponse] = []
-    for person in ["ann", "ben", "cat", "dan", "eve"] { streams.append(await read(calls, by: person)) }
-    #expect(streams.allSatisfy { $0.stream != nil })
+    var streams: [EventListener] = []
+    for person in ["ann", "ben", "cat", "dan", "eve"] { streams.append(try await read(calls, by: person)) }
     for person in ["ann", "ben", "dan"] {
       #expect(await calls.ask(.delete, "/v1/people/\(person)", by: person).status == 204)
     }

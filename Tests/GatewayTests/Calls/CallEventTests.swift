@@ -66,17 +66,26 @@ struct CallEventTests {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `what was decided and not said is said by the next process, once it is known to be stored`(
+  func `what was decided and not said is said by the next process, and remembered until it is stored`(
     kind: StoreKind
-  )
-    async throws
-  {
-    let calls = try await CallHouse(on: kind)
+  ) async throws {
+    let outlet = HeldOutlet()
+    let calls = try await CallHouse(on: kind, outlet: { outlet.passing(to: $0) })
+    outlet.hold()
     let (id, _) = await calls.start("ada", "bob", more: #","path":"direct""#)
     let uuid = try #require(CallUUID(id))
-    #expect(try await calls.desk.unsaidSteps().map(\.call.id) == [uuid])
-    _ = try await events(calls, 1, of: id)
     await calls.tidy()
-    #expect(try await calls.desk.unsaidSteps().isEmpty)
+    #expect(try await calls.desk.unsaidSteps().map(\.call.id) == [uuid])
+    // It ends before it has said anything.
+    await calls.stop()
+    let next = try await CallHouse(after: calls.store)
+    #expect(kinds(try await events(next, 1, of: id)) == ["call.started"])
+    await next.tidy()
+    #expect(try await next.desk.unsaidSteps().isEmpty)
+    // One that follows has nothing to say any more.
+    await next.stop()
+    let last = try await CallHouse(after: calls.store)
+    #expect(try await last.desk.unsaidSteps().isEmpty)
+    #expect((await last.house.ask(.get, "/v1/events?limit=200")).items.isEmpty)
   }
 }

@@ -18,7 +18,7 @@ struct CallKnowledgeTests {
     var terms = CallDeskTerms()
     // Nothing is over by itself: what happens is what is asked.
     (terms.book.call.ring, terms.book.call.media, terms.book.call.alone) = (3_600_000, 3_600_000, 3_600_000)
-    terms.book.call.grace = 3_600_000
+    (terms.book.call.grace, terms.book.calls) = (3_600_000, 100_000)
     (terms.rates.starts, terms.rates.rings) = (100_000, 100_000)
     (terms.keys.entriesPerMinute, terms.keys.changesPerMinute) = (100_000, 100_000)
     (terms.sharing.changesPerMinute, terms.changesPerMinute) = (100_000, 100_000)

@@ -148,10 +148,12 @@ struct CallPushTests {
       _ = try await deliveries(calls, id, by: "bob", 4)
       // A page is over with its answer, and hears no end.
       #expect(await calls.ask(.get, "/v1/calls/events?device=paging&after=0", by: "bob").status == 200)
-      var cut: HTTPResponse? = await stream(calls, "cut")
-      #expect(cut?.status == 200)
+      var cut = EventListener(await stream(calls, "cut"))
+      _ = try #require(cut).events()
       cut = nil
-      let reading = await stream(calls, "reading")
+      try await eventually("it reads no more") { calls.rooms.readers(of: PersonID("bob")).devices.isEmpty }
+      let reading = try #require(EventListener(await stream(calls, "reading")))
+      _ = reading.events()
       #expect(await calls.ask(.post, "/v1/calls/\(id)/leave", "{}", by: "ada").status == 200)
       let pushes = try await receiver.wait(7)
       try await Task.sleep(for: .milliseconds(200))

@@ -242,9 +242,10 @@ struct CallRepeatTests {
     let calls = try await CallHouse(on: kind, isDirectoryOpen: true)
     _ = await calls.start("ada", "bob")
     #expect(await calls.ask(.get, "/v1/people?online=true", by: "ada").items.isEmpty)
-    let stream = await calls.house.respond(
-      .get, "/v1/calls/events?device=b", "", token: CallHouse.token("bob"),
-      headers: [("accept", "text/event-stream")])
+    let stream = try await calls.house.listener("/v1/calls/events?device=b", token: CallHouse.token("bob"))
+    // Until the server takes the stream nothing is read by it.
+    #expect(await calls.ask(.get, "/v1/people?online=true", by: "ada").items.isEmpty)
+    _ = stream.events()
     let online = await calls.ask(.get, "/v1/people?online=true", by: "ada")
     #expect(
       online.items.compactMap { $0["id"] as? String } == ["bob"] && online.items[0]["online"] as? Bool == true

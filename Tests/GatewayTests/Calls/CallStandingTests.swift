@@ -82,6 +82,37 @@ struct CallStandingTests {
     #expect(await person("bob", of: id, calls, by: "ada") == nil)
   }
 
+  @Test(arguments: StoreKind.allCases, ["?after=0", "?after=0&device="])
+  func `of two devices that answer by the room at once one is in and stays, and the other hears so at once`(
+    kind: StoreKind, query: String
+  ) async throws {
+    let calls = try await CallHouse(on: kind)
+    let (id, started) = await calls.start("ada", "bob")
+    let room = try room(started)
+    var tokens: [String] = []
+    for name in ["phone", "tablet"] {
+      // Those that don't say which they are aren't the same either.
+      let which = query.hasSuffix("=") ? query + name : query
+      let rung = await calls.ask(.get, "/v1/calls/events\(which)", by: "bob")
+      tokens.append(try #require((rung.items.first?["data"] as? NSDictionary)?["token"] as? String))
+    }
+    let both = tokens.map { calls.house.connect($0, room: room) }
+    var heard: [NSDictionary] = []
+    for guest in both { heard.append(try await guest.next("joined")) }
+    let first = try #require(heard.firstIndex { $0["type"] as? String == "joined" })
+    #expect(heard.count { $0["type"] as? String == "joined" } == 1)
+    #expect(heard.count { $0["code"] as? String == "not-allowed" } == 1)
+    let shown = await calls.ask(.get, "/v1/calls/\(id)", by: "ada")
+    #expect(shown["activeParticipants"] as? [String] == ["ada", "bob"])
+    #expect(both[first].socket.closeCode == nil)
+    // The other is no more in it later, and that one comes again as often as it likes.
+    let late = calls.house.connect(tokens[1 - first], room: room)
+    #expect(try await late.next("joined")["code"] as? String == "not-allowed")
+    #expect(both[first].socket.closeCode == nil)
+    let again = calls.house.connect(tokens[first], room: room)
+    #expect(try await again.next("joined")["type"] as? String == "joined")
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `who answers from a push keeps the name that is known`(kind: StoreKind) async throws {
     let calls = try await CallHouse(on: kind)
@@ -103,12 +134,29 @@ struct CallStandingTests {
   @Test(arguments: StoreKind.allCases)
   func `a caller learns of a block neither by histories nor by what was pushed`(kind: StoreKind) async throws
   {
-    let calls = try await CallHouse(on: kind)
-    #expect(await calls.ask(.put, "/v1/blocks/ada", by: "bob").status == 204)
-    let (id, _) = await calls.start("ada", "bob")
-    let listed = await calls.ask(.get, "/v1/calls?participant=bob", by: "ada")
-    #expect(listed.items.compactMap { $0["id"] as? String } == [id])
-    #expect(await calls.ask(.get, "/v1/calls?participant=ada", by: "bob").items.isEmpty)
+    try await PushReceiver.with { receiver, services in
+      let calls = try await CallHouse(on: kind, services: services)
+      for person in ["bob", "eve"] {
+        let device = #"{"platform":"webhook","token":"of \#(person)"}"#
+        #expect(await calls.ask(.put, "/v1/devices/phone", device, by: person).status == 200)
+      }
+      #expect(await calls.ask(.put, "/v1/blocks/ada", by: "bob").status == 204)
+      let (id, _) = await calls.start("ada", "bob", "eve")
+      for other in ["bob", "eve"] {
+        let listed = await calls.ask(.get, "/v1/calls?participant=\(other)", by: "ada")
+        #expect(listed.items.compactMap { $0["id"] as? String } == [id])
+      }
+      #expect(await calls.ask(.get, "/v1/calls?participant=ada", by: "bob").items.isEmpty)
+      _ = try await receiver.wait(1)
+      calls.clock.move(1_000)
+      try await eventually("both seem to be reached") {
+        let shown = await calls.ask(.get, "/v1/calls/\(id)/deliveries", by: "ada")
+        return shown["people"] as? [String: String] == ["bob": "reached", "eve": "reached"]
+      }
+      let shown = await calls.ask(.get, "/v1/calls/\(id)/deliveries", by: "ada")
+      #expect(shown.items.isEmpty && receiver.all.map(\.device) == ["of eve"])
+      #expect(await calls.ask(.get, "/v1/calls/\(id)/deliveries", by: "bob").status == 404)
+    }
   }
 
   @Test(arguments: StoreKind.allCases)

@@ -143,6 +143,10 @@ struct RingBookTests {
     #expect(known == 10_000)
   }
 
+  @Test func `why a push was given up is kept in the words of those who give it up`() {
+    #expect(PushDrop.ringOver.rawValue == CallDelivery.ringOver)
+  }
+
   @Test func `full, it lets the first go, without looking at all others`() {
     var book = RingBook()
     let began = ContinuousClock.now

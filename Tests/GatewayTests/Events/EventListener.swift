@@ -56,6 +56,9 @@ final class EventListener {
     }
   }
 
+  /// How long it is left alone from its last look on, if nothing happens.
+  var untilWoken: Duration { wakesAt - now }
+
   /// What has come since the last time.
   func events(enough: Int = 16_384, ending: HTTPBodyEnding? = nil) -> [Event] {
     var bytes: [UInt8] = []

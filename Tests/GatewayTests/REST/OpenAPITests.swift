@@ -150,7 +150,7 @@ struct OpenAPITests {
 
   @Test func `every end of a stream is one that is described`() async throws {
     let ends: [EventStreamEnd] = [
-      .roomFinished, .tokenExpired, .removed, .notAllowed, .tooSlow, .serverShutdown,
+      .roomFinished, .tokenExpired, .removed, .notAllowed, .tooSlow, .replaced, .serverShutdown,
       .eventsGone(roomId: "RM_a", oldest: 7, latest: 9, state: "/v1/rooms/a/participants"),
       .cursorGone(oldest: "c", state: "/v1/rooms"),
     ]

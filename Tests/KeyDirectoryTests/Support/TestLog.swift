@@ -53,6 +53,24 @@ struct TestLog: Sendable {
   }
 }
 
+extension KeyDirectory {
+  /// As those do it who erase people: at once what shows the person, and then the rest, some at a time.
+  @discardableResult
+  func erase(_ person: String, in transaction: borrowing Transaction) throws(StoreError) -> Bool {
+    let isKnown = try beginErasing(person, in: transaction)
+    while try eraseEntries(of: person, limit: 2, in: transaction) == 2 {}
+    return isKnown
+  }
+
+  /// The same by itself.
+  @discardableResult
+  func erase(_ person: String) async throws(StoreError) -> Bool {
+    try await store.write(bytes: 512) { transaction throws(StoreError) in
+      try erase(person, in: transaction)
+    }
+  }
+}
+
 extension DeviceKey {
   /// A point that no other key is.
   static func random() throws -> DeviceKey { try DeviceKey(.p256, Array(SigningKey().publicKey.suffix(65))) }
