@@ -10,7 +10,7 @@ struct SchemaInvitationsTests {
     let database = try kind.makeLocation().makeDatabase()
     try database.open()
     defer { database.close() }
-    try Schema.apply(Schema.steps.filter { $0.version < 11 }, to: database)
+    try Schema.apply(Schema.steps.filter { $0.version < 13 }, to: database)
     _ = try database.run(
       """
       INSERT INTO lives (id, name, created, last_event, empty_timeout, departure_timeout, stands, reborn)
