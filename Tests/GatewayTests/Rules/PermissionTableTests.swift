@@ -254,7 +254,7 @@ struct PermissionTableTests {
         // There is none of sound: who is answered so may ask.
         #expect(answer.status == 409 && answer.problem == "no-thumbnail", "\(holder)")
       } else if mark == "+" {
-        #expect((200...204).contains(answer.status), "\(method) \(template): \(holder)")
+        #expect((200...204).contains(answer.status), "\(method) \(template): \(holder) \(answer.text)")
       } else {
         #expect(
           answer.status == 403 && answer.problem == "token-not-for-this", "\(method) \(template): \(holder)")

@@ -129,7 +129,8 @@ struct FigureStreamTests {
     for _ in 0..<2_000 where feeds.count > 1 { try await Task.sleep(for: .milliseconds(1)) }
     #expect(feeds.count == 1)
     #expect(feeds.feed(of: view, permit: { false }, measure: { nil }, pause: {}) == nil && feeds.count == 1)
-    let over = try #require(feeds.feed(of: view, measure: { nil }, pause: {}))
+    let found = feeds.feed(of: view, measure: { nil }, pause: {})
+    let over = try #require(found)
     while !over.newest.isOver { try await Task.sleep(for: .milliseconds(1)) }
     #expect(over.newest.number == 0)
     // The room may have been made again: who comes now hears nothing of the end of the one before.

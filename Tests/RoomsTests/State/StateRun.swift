@@ -113,7 +113,7 @@ final class StateRun {
     case .sessionEnded(_, let reason, let patience):
       sessions -= 1
       done.append("ended \(reason?.rawValue ?? "-") \(patience)")
-      if sessions == 0, patience == 0 { follow(.finish, &reply) }
+      if sessions == 0, patience == 0, state.waiting.isEmpty { follow(.finish, &reply) }
     case .alarm(let moment): alarm = moment
     case .prepare(let proposal):
       guard proposal.peer != nil || places > 0 else { return follow(.overloaded(proposal), &reply) }
