@@ -9,7 +9,7 @@ import shutil
 from call_picture import PAINT, PEOPLE
 from harness.chromium import Chromium
 from harness.guests import guests
-from harness.person import Person
+from harness.person import WATCH, Person
 from harness.server import Server
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -78,7 +78,7 @@ async def _lobby(album, server, chromium):
 
 
 async def _come(server, chromium, who, room, joins=False):
-    tab = await chromium.tab(_painted(*who))
+    tab = await chromium.tab(WATCH + _painted(*who))
     await tab.resize(*DESKTOP)
     person = Person(tab, who[0])
     await tab.open(f"{server.ORIGIN}/?room={room}&name={who[0]}")
