@@ -41,7 +41,7 @@ public final class PostgreSQLServer: Sendable {
         "\(initdb) -D \(directory)/data -A trust -U roost --no-sync -E UTF8 --locale=C >/dev/null"))
     // Tests run beside each other, each with a connection of its own.
     let script =
-      "\(postgres) -D \(directory)/data -k \(directory) -c listen_addresses= -c fsync=off -c max_connections=400 >\(directory)/log 2>&1 & "
+      "\(postgres) -D \(directory)/data -k \(directory) -c listen_addresses= -c fsync=off -c max_connections=800 >\(directory)/log 2>&1 & "
       + "cat >/dev/null; kill -QUIT $!; wait $!; rm -rf \(directory)"
     // Its end is the end of this process: it is never closed.
     guard popen(Self.line(Self.asServer(script)) + " >/dev/null 2>&1", "we") != nil else {

@@ -41,9 +41,16 @@ struct CallTokens: Sendable {
   ) -> String? {
     guard let secret = keys[apiKey] else { return nil }
     return AccessToken(
-      apiKey: apiKey, identity: person.text, expires: expires, issuedAt: now(), name: name,
+      apiKey: apiKey, identity: person.text, expires: expires, issuedAt: now(), name: name.map(Self.plain),
       grants: .join(room), call: CallClaim(id: call.text, device: device?.text)
     ).signed(secret: secret)
+  }
+
+  /// A name with blanks for control characters, each of which takes eight bytes of a token: a push that is for an alert has no room for a
+  /// token with many.
+  private static func plain(_ name: String) -> String {
+    guard name.utf8.contains(where: { $0 < 0x20 }) else { return name }
+    return String(decoding: name.utf8.map { $0 < 0x20 ? UInt8(ascii: " ") : $0 }, as: UTF8.self)
   }
 }
 

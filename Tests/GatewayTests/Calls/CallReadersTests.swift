@@ -176,6 +176,8 @@ struct CallReadersTests {
   {
     var terms = CallDeskTerms()
     (terms.signals, terms.signalBytes) = (1_000, 20_000)
+    // No media comes, and the call goes on.
+    terms.book.call.media = 600_000
     let calls = try await CallHouse(terms, on: kind)
     let (id, _) = await calls.start("ada", "bob")
     #expect(await calls.join(id, "bob", device: "phone").status == 200)
