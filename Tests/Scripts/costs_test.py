@@ -83,10 +83,6 @@ after
             text = file.read()
         self.assertEqual(costs.written(text, []), text)
 
-    def test_every_kind_of_which_inputs_are_kept_has_a_bound(self):
-        kept = {f"{group}/{kind}" for group in os.listdir(costs.KEPT) for kind in os.listdir(os.path.join(costs.KEPT, group))}
-        self.assertEqual(kept, set(costs.bounds()))
-
     def test_a_kind_that_a_second_is_too_short_for_is_tried_for_longer(self):
         asked = []
 
