@@ -1,7 +1,7 @@
 internal import Calls
 internal import Storage
 
-/// Whom a call rings, and what is looked at for that.
+/// Decides which people a call rings.
 extension CallDesk {
   /// Milliseconds until one who is in as many calls as it may be asks again.
   private static let crowdedWait: Int64 = 5_000

@@ -135,7 +135,7 @@ extension CallDesk {
   /// Of what a person has heard in a call the oldest goes, where it was sent more there than is kept.
   /// - Parameters:
   ///   - number: how far it has heard.
-  ///   - sender: with whom what is left is counted.
+  ///   - sender: the person who sent the signals; the count of what remains is kept for each sender.
   private func forgetHeard(
     by person: PersonID, upTo number: Int64, in call: CallUUID, from sender: PersonID,
     _ transaction: borrowing Transaction

@@ -1,9 +1,9 @@
 internal import Calls
 internal import Synchronization
 
-/// What signals people were sent within the last two seconds, in each call. They count as waiting, read or not, for everybody alike: by a
-/// burst the sender would else see how fast it is read, and of one who has blocked the sender nothing is ever to be read. A stream that owes
-/// for what it has read is held back for a second, and what was sent at its beginning waits for as long.
+/// The signals that each person in a call was sent within the last two seconds. They count as waiting for everybody, read or not: otherwise
+/// a burst would show the sender how fast the recipient reads, and a recipient who has blocked the sender reads nothing. The span is two
+/// seconds because a stream that has overdrawn its reading budget is held back for one.
 ///
 /// Bounded: beyond, all are forgotten, and what was sent counts as waiting until it is read.
 final class RecentSignals: Sendable {

@@ -48,7 +48,7 @@ final class SeenPushes: Sendable {
   }
 
   private struct Seen {
-    /// Of the people of whom something was seen last, each once: the devices of one person say no more of the service than another's.
+    /// The most recent outcome of each of the last people, so that one person's devices weigh no more than another's.
     var lately: [(person: PersonID, end: End)] = []
     var delays: [End: Delays] = [:]
 

@@ -80,7 +80,7 @@ public final class RoomDirectory: Sendable {
     } catch { throw refuse(error) }
   }
 
-  /// Somebody who was admitted doesn't come in.
+  /// Tells the overseer that an identity it admitted was refused by the room.
   func turnAway(_ identity: String, device: String?, from room: String) {
     registry.overseer.withLock { $0 }?.turnedAway(identity, device: device, from: room)
   }

@@ -31,7 +31,7 @@ struct BlockedPushTests {
     try await test.desk.deliveries(of: call, for: ada, limit: 9).people ?? [:]
   }
 
-  /// What a caller is shown of one whom it rings, and after how long.
+  /// What a caller sees of a person it rings, and after how long.
   private struct Shown: Hashable {
     var reach: CallDeliveries.Reach
     var after: Int64

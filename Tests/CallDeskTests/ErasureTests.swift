@@ -7,7 +7,7 @@ import Testing
 
 @testable import CallDesk
 
-@Suite("Erasing people of whom much is kept", .timeLimit(.minutes(2)))
+@Suite("Erasing people with a large history", .timeLimit(.minutes(2)))
 struct ErasureTests {
   private static let count = 700
   private let ada = PersonID("ada")

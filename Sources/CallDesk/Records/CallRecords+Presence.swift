@@ -1,8 +1,8 @@
 internal import Calls
 internal import Storage
 
-/// In which calls a person is. It is asked by `active`, which says who has come into a call and not left it: whom others name in calls
-/// of theirs is in none of these by that, so that they neither hide the person's own nor count among them.
+/// The calls that a person is in. They are found by `active`, which is set for those who have joined a call and not left it. A call that
+/// only names the person isn't among them, so calls that others start neither hide the person's own nor count among them.
 extension CallRecords {
   /// Behind which of a person's calls a list goes on.
   struct Place {

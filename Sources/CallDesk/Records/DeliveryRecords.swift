@@ -77,7 +77,8 @@ enum DeliveryRecords {
       time: try row.integer(7), tries: Int(clamping: try row.integer(8)))
   }
 
-  /// The people to which a ring of a call was pushed, and whether a device of theirs took it; with those of whom it seems so by now.
+  /// The people to whom a call's rings were pushed, and whether a device took the push. People who have blocked the caller are included
+  /// once their simulated push has an outcome.
   /// - Parameter moment: what is from before it is left out.
   static func reached(
     in call: CallUUID, since moment: Int64, at now: Int64, _ transaction: borrowing Transaction

@@ -127,7 +127,7 @@ enum PersonRecords {
     ).map { $0.values[0] }
   }
 
-  /// Forgets some who haven't come, and of whom no events are left: without the row the numbers of a person's events begin at 1 again.
+  /// Deletes people who never came and have no events left. Without its row, the numbers of a person's events start at 1 again.
   static func forget(_ people: [SQLValue], _ transaction: borrowing Transaction) throws(StoreError) {
     try transaction.run("DELETE FROM persons WHERE person = $1 AND came = 0", each: people.map { [$0] })
   }

@@ -1,6 +1,6 @@
 extension Schema {
-  /// Version 12: who is in a call now is found by the person, however many calls name that one. What others start names whom they like; in
-  /// a call is who has come into it.
+  /// Version 12: an index finds the calls that a person has joined, however many calls name that person. Anyone may start a call that
+  /// names a person; only joining puts the person in it.
   static let presence = Schema(
     version: 12,
     statements: [

@@ -64,7 +64,7 @@ struct CallChargeTests {
     return request
   }
 
-  /// What somebody is answered, and what that has cost: what is asked, and what is read of events.
+  /// The answer to a request, and its cost: the units of the request itself, and the bytes of events read.
   private func read(
     _ path: String, by person: String, _ calls: CallHouse, most: Int = .max, mostRead: Int = .max
   ) async throws -> (answer: HTTPResponse, units: Int, readings: Int) {

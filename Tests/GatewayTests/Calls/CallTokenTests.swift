@@ -134,7 +134,7 @@ struct CallTokenTests {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `who calls one by whom it is rung at that moment joins that call, and the answer says so`(
+  func `a person who calls someone that is ringing them joins that call, and the answer says so`(
     kind: StoreKind
   ) async throws {
     let calls = try await CallHouse(on: kind)
