@@ -280,8 +280,10 @@ async def _screen(report, browser, person):
         text = await person.tab.evaluate(f"return {person.tile('Your screen')}.querySelector('.sharing').innerText")
         await person.until("roostPage.room.publications.some(({ source, id }) => source === 'screen_share' && id)")
         if way == "pointer":
-            await person.tab.point_click(*await _centre(person, stop))
+            await person.click_on(stop)
         else:
+            # From the stage's beginning: behind the last control Firefox goes on among its own, and the page is without the focus.
+            await person.tab.evaluate("document.getElementById('call').focus()")
             await person.tab_to(lambda: f"document.activeElement === {stop}")
             await person.tab.press("Enter")
         await person.sees_no("Your screen")

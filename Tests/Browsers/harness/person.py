@@ -33,7 +33,7 @@ SETTLED = "document.getElementById('preview-camera').hasAttribute('title') && !d
 
 # Where the middle of an element is, once it stays where it is and nothing covers it; null: it isn't shown; what covers it, if that stays.
 MIDDLE = """
-const element = document.getElementById(%s);
+const element = %s;
 const middle = () => (({ x, y, width, height }) => [x + width / 2, y + height / 2])(element.getBoundingClientRect());
 const frame = () => new Promise((done) => { requestAnimationFrame(done); setTimeout(done, 100); });
 if (!element.checkVisibility({ visibilityProperty: true, checkVisibilityCSS: true })) return null;
@@ -98,11 +98,15 @@ class Person:
 
     async def click(self, id_):
         """With the pointer, in the middle of the element. What this screen has no room for is pressed as the menu does that has it in its place."""
-        place = await self.tab.evaluate(MIDDLE % json.dumps(id_))
+        await self.click_on(f"document.getElementById({json.dumps(id_)})")
+
+    async def click_on(self, element):
+        """As `click`, of what the JavaScript `element` stands for, once it has come to rest."""
+        place = await self.tab.evaluate(MIDDLE % element)
         if isinstance(place, str):
-            raise TimeoutError(f"{self.tab.name}: {id_}: {place}")
+            raise TimeoutError(f"{self.tab.name}: {element}: {place}")
         if place is None:
-            await self.tab.evaluate(f"document.getElementById({json.dumps(id_)}).click()")
+            await self.tab.evaluate(f"({element}).click()")
         else:
             await self.tab.point_click(*place)
 
