@@ -258,7 +258,7 @@ let package = Package(
         "Model", "Wire", "Crypto", "ICE", "Media", "Negotiation", "Transport", "Peer", "Engine",
         "AccessTokens", "Signalling", "Rooms",
         "Gateway",
-        "Simulation", "SyntheticPeers",
+        "Simulation", "SyntheticPeers", "CSimulation",
       ]),
     tests(
       "Load", ["Model", "Codecs", "AccessTokens", "Signalling", "HTTPClient", "SyntheticPeers", "Load"]),

@@ -18,6 +18,7 @@ final class CallScene: Sendable {
   private let directory: RoomDirectory
   private let rooms: CallRooms
   private let clock: SceneClock
+  private let bill: Bill
 
   /// - Parameter adjust: changes how calls are configured.
   /// - Returns: nil: the store or the log of keys can't be made.
@@ -50,9 +51,11 @@ final class CallScene: Sendable {
     configuration.instant = { Instant(nanoseconds: clock.now.steady * 1_000_000) }
     configuration.isDirectoryOpen = true
     configuration.publicURL = "https://media.example"
+    let bill = Bill()
     gateway = Gateway(
-      configuration: configuration, rooms: directory, administered: directory, calls: (desk, rooms))
-    (self.desk, self.directory, self.rooms, self.clock) = (desk, directory, rooms, clock)
+      configuration: configuration, rooms: directory, administered: directory, calls: (desk, rooms),
+      intakes: Intakes(noting: { bill.note($0) }))
+    (self.desk, self.directory, self.rooms, self.clock, self.bill) = (desk, directory, rooms, clock, bill)
   }
 
   private final class SceneClock: Sendable {
@@ -62,6 +65,20 @@ final class CallScene: Sendable {
       return CallTime(wall: Int64(RequestHouse.now) * 1_000 + past, steady: past)
     }
     func move(_ span: Int64) { past.withLock { $0 += span } }
+  }
+
+  /// What those who ask were charged since it was asked last, in bytes.
+  func takeCharged() -> Int { bill.take() }
+
+  private final class Bill: Sendable {
+    private let bytes = Atomic<Int>(0)
+
+    /// What is read is charged to a device, and a part of it to the person as well: it counts once.
+    func note(_ charge: Intakes.Charge) {
+      guard charge.isPaid, charge.parts == 1 else { return }
+      bytes.wrappingAdd(charge.bytes, ordering: .relaxed)
+    }
+    func take() -> Int { bytes.exchange(0, ordering: .relaxed) }
   }
 
   /// Lets so many milliseconds pass, of which no call has to hear.

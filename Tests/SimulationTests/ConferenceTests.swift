@@ -59,12 +59,13 @@ struct ConferenceTests {
 
   @Test(arguments: [71, 83] as [UInt64])
   func `who comes by WHIP and WHEP is a participant like the others`(seed: UInt64) throws {
-    var options = Conference.Options()
+    var options = Conference.Options.repeatable
     options.traces = true
     let outcome = try Conference(seed: seed, options: options).run()
     #expect(outcome.violations == [])
     #expect(outcome.trace.contains { $0.contains("by an offer alone") })
     #expect(outcome.mechanisms[.separateTransports] == 1)
+    #expect(try Conference(seed: seed, options: options).run().digest == outcome.digest)
     let plans = (1...120).map { Plan(seed: $0, options: Conference.Options()) }
     #expect(!plans[..<60].contains(where: \.hasStandalone) && plans.count(where: \.hasStandalone) == 5)
   }

@@ -27,7 +27,7 @@ struct MeetingTests {
 
   /// What `roost-simulate --meeting 30` shows, of six people in a few seconds.
   @Test func `six people hear and see each other, on each kind of path`() throws {
-    var options = Conference.Options()
+    var options = Conference.Options.repeatable
     options.meeting = 6
     options.duration = .seconds(16)
     let outcome = try Conference.runAll(seed: 1, options: options)
@@ -40,7 +40,7 @@ struct MeetingTests {
   }
 
   @Test func `a meeting stands alone, whatever its seed has beside`() throws {
-    var options = Conference.Options()
+    var options = Conference.Options.repeatable
     options.meeting = 4
     options.duration = .seconds(5)
     // Of a seed that has a conference on narrow paths beside.

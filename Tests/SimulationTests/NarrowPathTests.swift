@@ -10,7 +10,9 @@ struct NarrowPathTests {
   @Test func `what a viewer is shown until a smaller picture is there counts among what its path carries`()
     throws
   {
-    let outcome = try Conference(seed: 179_583_828_200_097, options: Conference.Options().onNarrowPaths).run()
+    let outcome = try Conference(
+      seed: 179_583_828_200_097, options: Conference.Options.repeatable.onNarrowPaths
+    ).run()
     #expect(outcome.violations == [])
     #expect(outcome.mechanisms[.budgetJudged] > 100 && outcome.mechanisms[.viewChanged] > 0)
   }

@@ -24,8 +24,8 @@ final class CallCosts {
     (.put, "/v1/blocks/{person}"), (.delete, "/v1/blocks/{person}"), (.delete, "/v1/people/{person}"),
   ]
   static let kinds = operations.map { "\($0.method.rawValue) \($0.path)" }
-  /// What even the shortest request is charged, each entry that a list may have, and each that is short, as at the doors.
-  private static let (price, item, shortItem, keyEntry) = (4_096, 1_024, 128, 512)
+  /// What even the shortest request is charged, as at the doors. Whose token is refused has no budget, and is held against that.
+  private static let price = 4_096
   /// Calls that one stage has at most: its history grows with them.
   private static let mostCalls = 400
 
@@ -51,6 +51,7 @@ final class CallCosts {
     there.prepare(kind)
     there.rest()
     let request = there.filled(given)
+    _ = there.scene.takeCharged()
     meter.begin()
     let said = there.answer(request)
     meter.end()
@@ -58,41 +59,8 @@ final class CallCosts {
     isChanged = given.method != .get && answer.status < 300
     // No one who was erased comes back.
     if kind == "DELETE /v1/people/{person}", isChanged { (stage, isChanged) = (nil, false) }
+    let charged = there.scene.takeCharged()
     return CostReading(
-      charged: Self.price + request.body.count + Self.charge(kind, request, answer),
-      answered: answer.body.count)
-  }
-
-  /// What is charged beside the price of each request and its bytes.
-  private static func charge(_ kind: String, _ request: HTTPRequest, _ answer: HTTPResponse) -> Int {
-    let people = named(in: request.body)
-    switch kind {
-    case "POST /v1/calls", "POST /v1/calls/{call}/invite": return people * item
-    case "POST /v1/calls/{call}/sessions":
-      return answer.status == 201 && request.body.contains(Array(#""from""#.utf8)) ? CallStage.snapshot : 0
-    default: break
-    }
-    guard answer.status == 200 else { return 0 }
-    let limit = request.queryItem("limit").flatMap { Int($0) } ?? 50
-    switch kind {
-    case "GET /v1/calls": return limit * item
-    case "GET /v1/calls/events": return answer.stream == nil ? limit * item : 0
-    case "GET /v1/calls/{call}/deliveries", "GET /v1/people", "GET /v1/devices", "GET /v1/blocks":
-      return limit * shortItem
-    case "GET /v1/keys/{person}": return 16 * keyEntry
-    case "GET /v1/keys/{person}/history": return limit * keyEntry
-    case "GET /v1/calls/{call}/sessions": return max(16 * shortItem, answer.body.count)
-    case "GET /v1/calls/{call}/sessions/{session}/events": return max(limit * shortItem, answer.body.count)
-    case "GET /v1/calls/{call}/sessions/{session}/snapshot": return answer.body.count
-    default: return 0
-    }
-  }
-
-  /// How many people a body names.
-  private static func named(in body: [UInt8]) -> Int {
-    guard case .object(let members)? = StrictJSON.parse(body, maximumMembers: body.count),
-      case .array(let people)? = members["recipients"], people.count <= 256
-    else { return 0 }
-    return people.count
+      charged: charged > 0 ? charged : Self.price + request.body.count, answered: answer.body.count)
   }
 }

@@ -4,8 +4,8 @@ internal import SyntheticPeers
 /// The time of a simulation: it moves when it is advanced, and not by itself.
 ///
 /// Everything of ours takes the time as an argument. OpenSSL asks `gettimeofday` and its own generator, so an
-/// executable that replaces both for the calling thread hands in how (`ProcessHooks`); elsewhere the handshake
-/// runs on the real clock, which does no harm as long as nothing is lost.
+/// executable that replaces both for the calling thread hands in how (`ProcessHooks`), as the simulation's tests do; elsewhere the
+/// handshake runs on the real clock, which does no harm as long as nothing is lost.
 public struct VirtualClock: Sendable {
   /// How this process lets OpenSSL see another clock and other random numbers, on the calling thread.
   public struct ProcessHooks: Sendable {
