@@ -98,6 +98,9 @@ class PagesTest(LimitedTest):
     def test_sizes(self):
         self.run_node("sizes.mjs")
 
+    def test_units(self):
+        self.run_node("units.mjs")
+
     def test_waiting(self):
         self.run_node("waiting.mjs")
 

@@ -5,7 +5,8 @@ import { figure, say } from "/words.js";
 /** @param {number | undefined} bits a second */
 export function rate(bits) {
   if (bits === undefined) return "";
-  return bits >= 1e6 ? say("unit.megabits", { figure: figure(bits / 1e6, bits >= 1e7 ? 0 : 1) })
+  // By what is shown: what would be a thousand of the smaller unit is one of the larger.
+  return bits >= 999_500 ? say("unit.megabits", { figure: figure(bits / 1e6, bits >= 9_950_000 ? 0 : 1) })
     : say("unit.kilobits", { figure: figure(bits / 1000) });
 }
 
