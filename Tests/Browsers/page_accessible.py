@@ -1,7 +1,8 @@
-"""axe-core, the script of the package from PyPI, on every screen of the pages: it finds no violation, wide in light colours, and narrow in dark
-ones, in German, and written from right to left. What it looks at is the same in each browser. The screen for those without an invitation is
-looked at by page_invitation."""
+"""axe-core, the script of the package from PyPI, on every screen of the pages, in both browsers: it finds no violation, wide in light colours,
+and narrow in dark ones (in Firefox in light ones too: it takes its scheme as it starts), in German, and written from right to left. The screen
+for those without an invitation is looked at by page_invitation, those that come with trouble or with many people by page_screens."""
 
+import asyncio
 import json
 import pathlib
 
@@ -35,17 +36,24 @@ class Look:
         self.screens = 0
         self.found = {}
 
-    async def at(self, person, name):
+    async def prepare(self, person):
         if not await person.tab.evaluate("return 'axe' in window"):
             await person.tab.evaluate(self.script + "\n")
-        for width, height, dark in WAYS:
+
+    async def at(self, person, name, ways=WAYS, holds="true"):
+        """`holds`: what is so of the screen, in JavaScript, and still is when it has been looked at."""
+        await self.prepare(person)
+        for width, height, dark in ways:
             await person.tab.resize(width, height, dark=dark)
             # What moves has arrived: a colour that is on its way is none.
             await person.tab.evaluate("""
-              for (let frames = 0; frames < 3; frames++) await new Promise((done) => requestAnimationFrame(done));
+              const frame = () => new Promise((done) => { requestAnimationFrame(done); setTimeout(done, 200); });
+              for (let frames = 0; frames < 3; frames++) await frame();
               document.getAnimations().forEach((each) => { try { each.finish(); } catch { each.cancel(); } });""")
             self.screens += 1
             found = await person.tab.evaluate(RUN, 60)
+            if not await person.tab.evaluate(f"return {holds}"):
+                found.append(f"it is no longer so that {holds}")
             if found:
                 self.found[f"{name}, {width} wide{', dark' if dark else ''}"] = found
 
@@ -240,13 +248,17 @@ async def _opened(look, options, server, browser, room, language):
     await admin.leave()
 
 
-async def meet(report, options, server, chromium, _):
+async def _look(report, options, server, browser):
     look = Look()
-    await _lobby(look, options, server, chromium)
-    await _call(look, server, chromium)
-    await _two(look, server, chromium)
-    await _languages(look, server, chromium)
-    holds = look.report(report, "page")
+    await _lobby(look, options, server, browser)
+    await _call(look, server, browser)
+    await _two(look, server, browser)
+    await _languages(look, server, browser)
+    holds = look.report(report, f"page, {browser.name}")
     look = Look()
-    await _administration(look, options, server, chromium)
-    return holds & look.report(report, "/admin")
+    await _administration(look, options, server, browser)
+    return holds & look.report(report, f"/admin, {browser.name}")
+
+
+async def meet(report, options, server, chromium, firefox):
+    return all(await asyncio.gather(*(_look(report, options, server, browser) for browser in (chromium, firefox))))

@@ -41,7 +41,7 @@ look();
 """
 
 
-async def _invited(options, browser, server, room, name, *flags):
+async def invited(options, browser, server, room, name, *flags):
     """Somebody who comes by a token of their own."""
     token = await asyncio.to_thread(rest.token, options.roost, "--room", room, "--identity", name.lower(), "--name", name, *flags)
     tab = await new_tab(browser)
@@ -97,7 +97,7 @@ async def _written(report, ada, bob, name):
 
 async def _recalled(report, server, options, browser, room, ada):
     """Who comes later has what was said, and who may not write has no field for it."""
-    cid = await _invited(options, browser, server, room, "Cid", "--no-data")
+    cid = await invited(options, browser, server, room, "Cid", "--no-data")
     await cid.until(IN_CALL)
     badge = await cid.until(BADGE % "chat")
     is_hidden = await cid.tab.evaluate("return document.getElementById('react').hidden")
@@ -212,7 +212,7 @@ async def _door(report, server, options, browser, room, ada, name):
     """The room is locked, and opened; then who comes has to be let in: one is, one isn't."""
     await ada.click("lock-room")
     await ada.until("document.getElementById('lock-room').ariaPressed === 'true'")
-    late = await _invited(options, browser, server, room, "Late")
+    late = await invited(options, browser, server, room, "Late")
     locked = await late.until(NOTICE)
     await late.leave()
     await ada.click("lock-room")
@@ -221,7 +221,7 @@ async def _door(report, server, options, browser, room, ada, name):
                        "locked" in locked)
     await asyncio.to_thread(rest.change, server, options.roost, room, admission=True)
     await ada.click("side-close")
-    dan = await _invited(options, browser, server, room, "Dan")
+    dan = await invited(options, browser, server, room, "Dan")
     said = await ada.until(f"{NOTICE}.includes('waiting') && {NOTICE}")
     badge = await ada.until(f"{BADGE % 'people'} && document.getElementById('people-toggle').ariaLabel")
     before = await dan.tab.evaluate("return [document.body.dataset.view, document.querySelectorAll('.tile').length].join()")
@@ -233,7 +233,7 @@ async def _door(report, server, options, browser, room, ada, name):
     await ada.tab.press("Enter")
     await dan.until(IN_CALL)
     await ada.sees("Dan")
-    eli = await _invited(options, browser, server, room, "Eli")
+    eli = await invited(options, browser, server, room, "Eli")
     await ada.until("!!document.querySelector('.waiting .refuse')")
     await ada.tab.evaluate("document.querySelector('.waiting .refuse').click()")
     refused = await eli.until(NOTICE)
@@ -289,7 +289,7 @@ async def _removed(report, ada, bob, name):
 
 async def _call(report, options, server, browser, other):
     room = f"chat-{browser.name}"
-    ada = await _invited(options, browser, server, room, "Ada", "--admin")
+    ada = await invited(options, browser, server, room, "Ada", "--admin")
     await ada.until(IN_CALL)
     await asyncio.to_thread(rest.change, server, options.roost, room, dataHistory={"topics": ["chat"], "max": 50, "seconds": 600})
     bob = await Person.join(other, server, room, "Bob", SOUND_ALONE, identity="bob")

@@ -107,13 +107,14 @@ async def _looked_at(report, server, browser):
     await eve.until(f"{VIEW} === 'uninvited'")
     await look.at(eve, "without an invitation")
     await eve.leave()
-    return look.report(report, "page, without an invitation")
+    return look.report(report, f"page, {browser.name}, without an invitation")
 
 
 async def run(report, options):
     async with Server(options.roost, keys=KEYS) as server, Chromium() as chromium, Firefox() as firefox:
         async with kept_on_failure(report, options.evidence, TABS, (server.process,)):
             holds = all(await asyncio.gather(*(_invited(report, options, server, browser) for browser in (chromium, firefox))))
-            holds &= await _looked_at(report, server, chromium)
+            for browser in (chromium, firefox):
+                holds &= await _looked_at(report, server, browser)
             server.process.require_running()
             return holds

@@ -274,7 +274,10 @@ async def _screen(report, browser, person):
     gone = []
     for way in ("pointer", "keyboard"):
         await person.tab.evaluate("document.getElementById('call').focus()")
-        await person.click("screen")
+        if way == "pointer":
+            await person.point("document.getElementById('screen')")
+        else:
+            await person.tab.press("s")
         await person.sees("Your screen")
         plays = await person.tab.evaluate(f"return {person.tile('Your screen')}.querySelector('video').srcObject !== null")
         text = await person.tab.evaluate(f"return {person.tile('Your screen')}.querySelector('.sharing').innerText")
@@ -289,7 +292,7 @@ async def _screen(report, browser, person):
         await person.sees_no("Your screen")
         gone.append(await person.until("!roostPage.room.publications.some(({ source }) => source === 'screen_share') "
                                        "&& [document.getElementById('screen').ariaPressed, document.activeElement.id].join()"))
-    return report.row(f"page, {browser.name}: one's own screen, stopped by pointer and by keyboard",
+    return report.row(f"page, {browser.name}: one's own screen, shared and stopped by pointer and by keyboard",
                       "a card without a picture; the focus goes on", f"“{text}” {gone}",
                       not plays and "You're sharing your screen" in text and "Stop sharing" in text and gone == ["false,screen", "false,screen"])
 

@@ -1,11 +1,17 @@
-"""A stranger's walk, from the printed address to goodbye: open, a name, join, copy the link; a second browser comes by it; both talk, write, one
-shares a screen; both leave. Timed by the pages, without what the test itself thinks about; nowhere is there no way on."""
+"""A stranger's walk, from `make run` and the address that it prints to goodbye: open, a name, join, copy the link; a second browser comes by it;
+both talk, write, one shares a screen; both leave. Timed by the pages, without what the test itself thinks about; nowhere is there no way on."""
 
 import asyncio
 import json
+import os
+import re
 import time
 
-from harness.person import IN_CALL, Person, new_tab
+from harness.chromium import Chromium
+from harness.evidence import kept_on_failure
+from harness.firefox import Firefox
+from harness.person import IN_CALL, TABS, Person, new_tab
+from harness.server import ROOT, Server
 
 MOST = 30.0  # s of the pages' time
 CLIPBOARD = """Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => { window.copied = text; } } });"""
@@ -92,7 +98,7 @@ async def _leave(people):
         await person.until("document.body.dataset.view === 'lobby'")
 
 
-async def _walk(report, server, browser, other):
+async def _walk(report, address, browser, other):
     walk = Walk(report)
     people = []
     for each, name in ((browser, "Ada"), (other, "Bob")):
@@ -100,7 +106,7 @@ async def _walk(report, server, browser, other):
         await person.tab.resize(1280, 800)
         people.append(person)
     ada, bob = people
-    await walk.step("opened, and a name", _open(ada, server.ORIGIN, "Ada"))
+    await walk.step("opened, and a name", _open(ada, address, "Ada"))
     await walk.step("joined", _join(ada))
     link = await walk.step("the link copied", _copied(ada))
     await walk.step("the link opened elsewhere, and a name", _open(bob, link, "Bob"))
@@ -120,8 +126,21 @@ async def _walk(report, server, browser, other):
                               f"{ready}, {sum(complaints, []) or 'none'}", ready == [["join-button", False]] * 2 and complaints == [[], []])
 
 
-async def meet(report, options, server, chromium, firefox):
-    holds = True
-    for browser, other in ((chromium, firefox), (firefox, chromium)):
-        holds &= await asyncio.wait_for(_walk(report, server, browser, other), 90)
-    return holds
+async def _printed(server):
+    """The address that the server prints for people to open."""
+    return await server.process.wait_for("address", lambda: next(iter(re.findall(r"http://127\.0\.0\.1:\d+", server.process.log())), None), 10)
+
+
+async def run(report, options):
+    # Of another binary than this folder's `make run` would show nothing.
+    is_made = os.path.realpath(options.roost) == os.path.realpath(os.path.join(ROOT, ".build/release/roost"))
+    server = Server.made(options.roost) if is_made else Server(options.roost)
+    async with server, Chromium() as chromium, Firefox() as firefox:
+        async with kept_on_failure(report, options.evidence, TABS, (server.process,)):
+            address = await _printed(server)
+            holds = report.row("a stranger's walk: " + ("`make run`" if is_made else "a server that was built elsewhere"),
+                               f"prints {server.ORIGIN}", address, address == server.ORIGIN)
+            for browser, other in ((chromium, firefox), (firefox, chromium)):
+                holds &= await asyncio.wait_for(_walk(report, address, browser, other), 90)
+            server.process.require_running()
+            return holds

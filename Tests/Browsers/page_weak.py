@@ -4,6 +4,7 @@ page. What is a matter of many seconds is seen on a page whose clock goes four t
 import asyncio
 
 from harness.guests import guests
+from harness.menus import item, pick_by_keys, pick_by_pointer
 from harness.person import Person
 
 CENTRE = "(({ x, y, width, height }) => [x + width / 2, y + height / 2])((%s).getBoundingClientRect())"
@@ -77,6 +78,12 @@ new MutationObserver(() => {
   if (kind !== "throttled") window.lines.push(kind);
 }).observe(document.getElementById("banner"), { attributes: true, attributeFilter: ["data-kind"] });
 """
+# One's own connection is poor, as the server says it.
+POOR = """
+const { me } = roostPage.room;
+window.worse = setInterval(() => roostPage.room.dispatchEvent(new CustomEvent("quality", {
+  detail: { participant: me.id, quality: "poor" } })), 300);
+"""
 
 
 async def press(person, element):
@@ -127,29 +134,60 @@ async def _closed(report, server, browser):
     """What was closed is not said again while it lasts, and what was turned off by the menu can be turned on from there."""
     ada = await Person.join(browser, server, f"closed-{browser.name}", "Ada", HURRY)
     await ada.tab.evaluate(HEARD)
-    # As the server says it; nothing is said in the first ten seconds, in which a connection finds its pace.
-    await ada.tab.evaluate("""
-      const { me } = roostPage.room;
-      window.worse = setInterval(() => roostPage.room.dispatchEvent(new CustomEvent("quality", {
-        detail: { participant: me.id, quality: "poor" } })), 300);""")
+    # Nothing is said in the first ten seconds, in which a connection finds its pace.
+    await ada.tab.evaluate(POOR)
     await ada.until(f"{BANNER} === 'weak'", 30)
     await ada.tab_to("banner-close")
     await ada.tab.press("Enter")
     await ada.until(f"{BANNER} === '' && document.activeElement.id === 'call'")
     await ada.tab.evaluate("return rest(4000)")
     lines = await ada.tab.evaluate("clearInterval(window.worse); return window.lines.join()")
-    item = "[...document.querySelectorAll('#view-menu [role=menuitemcheckbox]')].find((item) => item.innerText.includes('incoming'))"
     checked = []
     for kind in ("declined", ""):
-        await ada.click("view")
-        await ada.tab.evaluate(f"({item}).click()")
+        await (pick_by_pointer if kind else pick_by_keys)(ada, "view", "view-menu", "Turn off incoming video")
         await ada.until(f"{BANNER} === '{kind}'")
         await ada.click("view")
-        checked.append(await ada.tab.evaluate(f"return ({item}).ariaChecked"))
+        checked.append(await ada.tab.evaluate(f"return ({item('view-menu', 'Turn off incoming video')}).ariaChecked"))
         await ada.tab.press("Escape")
     await ada.leave()
-    return report.row(f"page, {browser.name}: a banner that is closed, and incoming video by the menu", "not said again; off and on",
+    return report.row(f"page, {browser.name}: a banner that is closed, and incoming video by the menu",
+                      "not said again; off by pointer, on by keyboard",
                       f"{lines!r}, {checked}", lines == "weak," and checked == ["true", "false"])
+
+
+async def _declined(report, server, browser, other):
+    """What comes in is turned off and on again from the banner, by pointer and by keyboard. That the connection is weak is said as the server says
+    it; over one that is, it is done by weak_link."""
+    room = f"declined-{browser.name}"
+    bob = await Person.join(other, server, room, "Bob")
+    ada = await Person.join(browser, server, room, "Ada", HURRY)
+    await ada.sees_picture("Bob")
+    await ada.tab.evaluate(OVERHEARD + POOR)
+    button = "document.getElementById('banner-action')"
+    seen = []
+    for way in ("pointer", "keyboard"):
+        await ada.until(f"{BANNER} === 'weak'", 30)
+        for kind in ("declined", ""):
+            label = await ada.tab.evaluate(f"return {button}.textContent")
+            if way == "pointer":
+                await ada.point(button)
+            else:
+                await ada.tab.evaluate("document.getElementById('call').focus()")
+                await ada.tab_to("banner-action")
+                await ada.tab.press("Enter")
+            await ada.until(f"{BANNER} === 'declined'" if kind else f"{BANNER} !== 'declined'")
+            note = await ada.until(f"((note) => (note === 'Incoming video is off') === {str(kind != '').lower()} && [note])"
+                                   f"({ada.tile('Bob')}.querySelector('.tile-note').textContent)")
+            if kind:
+                await ada.until(f"(await roostPage.room.explain().catch(() => null), {REASON} === 'Turned off.')", 30)
+            else:
+                await ada.sees_picture("Bob")
+            seen.append((label, note[0]))
+    for person in (ada, bob):
+        await person.leave()
+    off, on = ("Turn off incoming video", "Incoming video is off"), ("Turn on incoming video", "")
+    return report.row(f"page, {browser.name}: incoming video off and on from the banner, by pointer and by keyboard",
+                      "said on the tile and by the server; then the picture again", seen, seen == [off, on] * 2)
 
 
 async def _silent(report, server, browser):
@@ -176,8 +214,12 @@ async def _silent(report, server, browser):
         muted = await ada.tab.evaluate("return window.lines.join()")
         await ada.tab.press("m")
         await ada.until(f"{BANNER} === 'silent'", 20)
-        await ada.tab.evaluate("window.voices.second.gain.value = 0.3")
+        # By pointer to the first again, which has found its voice.
+        await ada.tab.evaluate("window.loudness = 0.3")
+        await ada.point("document.getElementById('banner-action')")
+        await ada.point(item("microphone-menu", "The first one"))
         await ada.until(f"{BANNER} === ''")
+        by_pointer = await ada.until("roostPage.room.publications.some(({ track }) => track === window.tracks.first)")
         await ada.leave()
         # One that was heard may keep silent: who listens isn't asked for a word.
         eve = await Person.join(browser, server, room, "Eve", HURRY + LOUD + DEVICES)
@@ -186,8 +228,9 @@ async def _silent(report, server, browser):
         await eve.tab.evaluate("window.voices.first.gain.value = 0; return rest(10500)")
         heard = await eve.tab.evaluate("return window.lines.join()")
         await eve.leave()
-    return holds & report.row(f"page, {browser.name}: muted; unmuted and silent; heard before and silent", "said of the second alone",
-                              f"{muted!r}, silent, {heard!r}", muted == "" and heard == "")
+    return holds & report.row(f"page, {browser.name}: muted; unmuted and silent; heard before and silent",
+                              "said of the second alone, and another chosen from there by pointer",
+                              f"{muted!r}, silent, sent: {by_pointer}, {heard!r}", muted == "" and heard == "" and by_pointer)
 
 
 async def _lost(report, server, browser):
@@ -231,6 +274,7 @@ async def _alone(report, server, browser):
 
 async def meet(report, options, server, chromium, firefox):
     holds = all(await asyncio.gather(_bars(report, server, chromium, firefox), _bars(report, server, firefox, chromium)))
+    holds &= all(await asyncio.gather(_declined(report, server, chromium, firefox), _declined(report, server, firefox, chromium)))
     holds &= all(await asyncio.gather(*(_alone(report, server, browser) for browser in (chromium, firefox))))
     # Each alone: while one does nothing else it takes a processor for itself.
     for browser in (chromium, firefox):

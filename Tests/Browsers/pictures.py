@@ -17,6 +17,10 @@ FOLDER = os.path.join(HERE, "../../out/pictures")
 IMAGES = os.path.join(HERE, "../../docs/images")
 # Those that the documentation shows.
 SHOWN = {"lobby", "alone", "four-dark", "chat", "phone-call"}
+# All that are made: light and dark, a phone both ways, twice as large, forced colours; of one, two, four and nine people, with a screen, with the chat.
+ALL = {*SHOWN, "lobby-dark", "lobby-200", "lobby-forced", "phone-lobby", "phone-lobby-side", "two", "four", "four-200", "four-forced",
+       "phone-call-dark", "phone-call-side", *(way % name for name in ("chat", "share", "nine") for way in ("%s", "%s-dark", "phone-%s"))}
+LEAST_BYTES = 5_000  # an empty page has less
 MOST_BYTES = 300_000
 DESKTOP, PHONE, ON_ITS_SIDE = (1280, 800), (390, 844), (844, 390)
 WHOLE = "document.body.hasAttribute('data-complete')"
@@ -49,7 +53,6 @@ def _painted(name, sky, hill, coat):
 class Album:
     def __init__(self, report):
         self.report = report
-        self.sizes = {}
 
     async def take(self, person, name):
         """What the page shows once nothing moves any more, and nothing is said in passing."""
@@ -59,8 +62,14 @@ class Album:
         await person.tab.screenshot(path)
         if name in SHOWN:
             shutil.copyfile(path, os.path.join(IMAGES, f"{name}.png"))
-            self.sizes[name] = os.path.getsize(path)
         self.report.say(f"  {name}: {os.path.getsize(path) // 1000} kB")
+
+    async def take_each_way(self, person, name):
+        """Light, dark, and on a phone."""
+        for way, size, dark in (("%s", DESKTOP, False), ("%s-dark", DESKTOP, True), ("phone-%s", PHONE, False)):
+            await person.tab.resize(*size, dark=dark)
+            await self.take(person, way % name)
+        await person.tab.resize(*DESKTOP)
 
 
 async def _lobby(album, server, chromium):
@@ -80,6 +89,7 @@ async def _lobby(album, server, chromium):
 async def _come(server, chromium, who, room, joins=False):
     tab = await chromium.tab(WATCH + _painted(*who))
     await tab.resize(*DESKTOP)
+    tab.name = who[0]
     person = Person(tab, who[0])
     await tab.open(f"{server.ORIGIN}/?room={room}&name={who[0]}")
     if joins:
@@ -116,16 +126,16 @@ async def _calls(album, server, binary, chromium):
                           (others[2], "I'm at the bridge already.")):
         await _write(person, words)
     await viewer.until("document.querySelectorAll('.message').length === 3")
-    await album.take(viewer, "chat")
+    await album.take_each_way(viewer, "chat")
     await viewer.click("chat-toggle")
     await others[0].click("screen")
     await viewer.sees_picture("Grace: screen")
-    await album.take(viewer, "share")
+    await album.take_each_way(viewer, "share")
     await others[0].click("screen")
     await viewer.sees_no("Grace: screen")
     async with guests(server, "garden", ["Rosalind", "Lise", "Mary Anning", "Chien-Shiung Wu", "Sofja"]):
         await viewer.until("document.querySelectorAll('.tile').length === 9")
-        await album.take(viewer, "nine")
+        await album.take_each_way(viewer, "nine")
     await viewer.tab.force_colors()
     await album.take(viewer, "four-forced")
     for person in (viewer, *others):
@@ -151,8 +161,24 @@ async def run(report, options):
     album = Album(report)
     async with Server(options.roost) as server, Chromium() as chromium:
         await _lobby(album, server, chromium)
-        await asyncio.wait_for(_calls(album, server, options.roost, chromium), 180)
+        await asyncio.wait_for(_calls(album, server, options.roost, chromium), 240)
         server.process.require_running()
-    large = {name: size for name, size in album.sizes.items() if size >= MOST_BYTES}
-    return report.row("pictures of the documentation", f"{len(SHOWN)}, each below {MOST_BYTES // 1000} kB",
-                      f"{len(album.sizes)}, larger: {large or 'none'}", set(album.sizes) == SHOWN and not large)
+    return _complete(report)
+
+
+def _sizes(folder, names):
+    """Bytes of each picture that is there."""
+    paths = {name: os.path.join(folder, f"{name}.png") for name in names}
+    return {name: os.path.getsize(path) for name, path in paths.items() if os.path.exists(path)}
+
+
+def _complete(report):
+    """Each that is to be made is there, with something in it; those of the documentation are as small as a page of it wants them."""
+    made, shown = _sizes(FOLDER, ALL), _sizes(IMAGES, SHOWN)
+    more = {name.removesuffix(".png") for name in os.listdir(FOLDER)} - ALL
+    bare = sorted((ALL - set(made)) | {name for name, size in made.items() if size < LEAST_BYTES})
+    holds = report.row("pictures of the pages", f"{len(ALL)}, each with something in it, and no other",
+                       f"{len(made)}, missing or empty: {bare or 'none'}, unknown: {more or 'none'}", not bare and not more)
+    large = {name: size for name, size in shown.items() if size >= MOST_BYTES}
+    return holds & report.row("pictures of the documentation", f"{len(SHOWN)}, each below {MOST_BYTES // 1000} kB",
+                              f"{len(shown)}, larger: {large or 'none'}", set(shown) == SHOWN and not large)

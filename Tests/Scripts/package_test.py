@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -41,6 +42,22 @@ class PackageTest(LimitedTest):
             entries = tar.getmembers()
         self.assertEqual([each.name for each in entries], sorted(each.name for each in entries))
         self.assertEqual({(each.mtime, each.mode, each.uid, each.gid, each.uname) for each in entries}, {(program.TIME, 0o644, 0, 0, "")})
+
+    def test_make_roost_js_puts_it_into_out(self):
+        # In a folder of its own: what is in `out` is somebody's.
+        place = pathlib.Path(self.folder.name, "roost")
+        (place / "scripts").mkdir(parents=True)
+        for name in ("Makefile", "scripts/pack-roost-js"):
+            shutil.copy(ROOT / name, place / name)
+        for name in ("Sources", "docs", "LICENSE"):
+            (place / name).symlink_to(ROOT / name)
+        done = subprocess.run(["make", "--no-print-directory", "roost-js"], cwd=place, capture_output=True, text=True, timeout=60, check=False,
+                              env={**os.environ, "MAKEFLAGS": ""})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        made = place / f"out/roost-js-{program.version()}.tgz"
+        self.assertEqual(done.stdout.splitlines(), [str(made)])
+        self.assertEqual([each.name for each in made.parent.iterdir()], [made.name])
+        self.assertEqual(made.read_bytes(), self.pack("a.tgz").read_bytes())
 
     def test_it_has_all_that_it_names_and_nothing_of_the_page(self):
         with tarfile.open(self.pack("a.tgz")) as tar:

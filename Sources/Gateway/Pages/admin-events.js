@@ -49,6 +49,11 @@ export class EventsPart {
     this.#follow();
   }
 
+  /** Another language was chosen. */
+  sayAgain() {
+    this.#render();
+  }
+
   /** What was read is no longer known: the next is the oldest that is kept. */
   #forget() {
     [this.#events, this.#last] = [[], ""];

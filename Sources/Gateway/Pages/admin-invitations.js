@@ -26,6 +26,11 @@ export class InvitationsPart {
     this.#read();
   }
 
+  /** Another language was chosen. */
+  sayAgain() {
+    this.#read();
+  }
+
   async #read() {
     clearTimeout(this.#timer);
     const [room, { rest }, look] = [this.#room, desk, ++this.#look];

@@ -10,6 +10,7 @@ import { locale, say } from "/words.js";
 
 const sources = ["camera", "microphone", "screen_share", "screen_share_audio"];
 const pictures = ["vp8", "vp9", "h264"];
+const parts = ["closer", "gets"]; // of a row, that are opened
 
 /** What a track is of, within a sentence. */
 export const sourceOf = ({ source }) => say(`source.${sources.includes(source) ? source : "unknown"}`);
@@ -45,7 +46,21 @@ export class PeoplePart {
     // The button that had the focus may have gone with its row.
     if (hadFocus && document.activeElement === document.body) element("room-title").focus();
     element("no-people").hidden = items.length > 0;
-    element("no-people").textContent = say(this.#search.value.trim() ? "admin.people.none-found" : "admin.people.none");
+    this.#sayNone();
+  }
+
+  #sayNone() {
+    write(element("no-people"), say(this.#search.value.trim() ? "admin.people.none-found" : "admin.people.none"));
+  }
+
+  /** Another language was chosen: rows are made once more, and what was open of them is opened again. */
+  sayAgain() {
+    const rows = [...element("people").children];
+    const open = rows.flatMap((row, place) => parts.filter((part) => row.querySelector(`.${part}`).open).map((part) => [place, part]));
+    this.#list.show([]);
+    this.#list.show(rows.map(({ person }) => person));
+    for (const [place, part] of open) element("people").children[place].querySelector(`.${part}`).open = true;
+    this.#sayNone();
   }
 
   clear() {
@@ -67,7 +82,7 @@ export class PeoplePart {
       update: (line, track) => this.#updateTrack(line, row.person, track),
     });
     row.querySelector(".remove").addEventListener("click", () => this.#remove(row.person));
-    for (const part of ["closer", "gets"]) row.querySelector(`.${part}`).addEventListener("toggle", () => this.#open(row, part));
+    for (const part of parts) row.querySelector(`.${part}`).addEventListener("toggle", () => this.#open(row, part));
   }
 
   #update(row, person) {
@@ -84,7 +99,7 @@ export class PeoplePart {
     for (const [figure, words] of Object.entries(figures)) write(row.querySelector(`.${figure}`), words || "–");
     row.querySelector(".remove").setAttribute("aria-label", say("admin.remove.name", { name }));
     row.tracks.show(person.tracks);
-    for (const part of ["closer", "gets"]) if (row.querySelector(`.${part}`).open) row[part]?.show(this.#room, person, this.history);
+    for (const part of parts) if (row.querySelector(`.${part}`).open) row[part]?.show(this.#room, person, this.history);
   }
 
   #updateTrack(line, person, track) {

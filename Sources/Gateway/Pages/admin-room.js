@@ -27,6 +27,7 @@ export class RoomPart {
   #people = new PeoplePart({ changed: () => this.#follow() });
   #stop = null;
   #isOver = false;
+  #sayEnd = null; // says why there are no figures any more
   #parts = {}; // those that were opened
   #isAsking = false; // who waits
   #waited = { count: 0, said: -Infinity }; // how many waited last, and when it was said that there are more
@@ -78,12 +79,21 @@ export class RoomPart {
     if (this.#isOver && rooms.some(({ name }) => name === this.#name)) this.open(this.#name);
   }
 
+  /** Another language was chosen. */
+  sayAgain() {
+    this.#people.sayAgain();
+    for (const part of Object.values(this.#parts)) part.sayAgain();
+    this.#render();
+    this.#sayEnd?.();
+  }
+
   // -- figures
 
   #follow() {
     this.#stop?.();
     this.#stop = null;
     this.#isOver = false;
+    this.#sayEnd = null;
     trouble("room", null);
     if (this.#name === null) return;
     const [{ rest }, room] = [desk, this.#name];
@@ -124,7 +134,9 @@ export class RoomPart {
     element("more-people").hidden = true;
     this.#showWaiting([]);
     this.#enable(false);
-    write(element("room-about"), this.#isOver ? say("admin.room.ended") : error?.status === 403 ? say("admin.room.refused") : error?.message ?? "");
+    this.#sayEnd = () => write(element("room-about"), this.#isOver ? say("admin.room.ended")
+      : error?.status === 403 ? say("admin.room.refused") : error?.message ?? "");
+    this.#sayEnd();
     return undefined;
   }
 

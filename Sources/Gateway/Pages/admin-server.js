@@ -8,7 +8,7 @@ import { percent, rate } from "/units.js";
 import { figure, say } from "/words.js";
 
 export class ServerPart {
-  #draining = "";
+  #deadline = null;
   #workers = new List(element("workers"), element("worker-row"), {
     key: ({ worker }) => worker,
     make: () => {},
@@ -26,7 +26,8 @@ export class ServerPart {
   /** @param {object} figures as `server` of the stream has them */
   show({ version, uptime, rooms, participants, received, sent, workers }) {
     element("server-about").textContent = listed(
-      version && say("admin.server.version", { version }), say("admin.server.uptime", { age: age(uptime) }), this.#draining);
+      version && say("admin.server.version", { version }), say("admin.server.uptime", { age: age(uptime) }),
+      this.#deadline !== null && restart(this.#deadline));
     const totals = { rooms: figure(rooms), participants: figure(participants), received: rate(received), sent: rate(sent) };
     for (const [name, words] of Object.entries(totals)) element(`total-${name}`).textContent = words;
     this.#workers.show(workers);
@@ -34,6 +35,6 @@ export class ServerPart {
 
   /** @param {string | null} deadline RFC 3339; null: the server doesn't stop, as far as is known */
   drain(deadline) {
-    this.#draining = deadline === null ? "" : restart(deadline);
+    this.#deadline = deadline;
   }
 }

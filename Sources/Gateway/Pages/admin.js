@@ -9,7 +9,7 @@ import { follow } from "/follow.js";
 import { hideNotice, notice } from "/notices.js";
 import { REST } from "/rest.js";
 import { tokenFromAddress } from "/visit.js";
-import { learn, say, translate } from "/words.js";
+import { learn, offerLanguages, onLanguage, say, translate } from "/words.js";
 
 await learn("call", "admin");
 translate();
@@ -25,6 +25,12 @@ const rooms = new RoomsPart({
     choose(name);
     element("room-title").focus();
   },
+});
+
+offerLanguages(element("language"));
+onLanguage(() => {
+  if (figures) showFigures();
+  room.sayAgain();
 });
 
 // -- signing in
@@ -92,8 +98,12 @@ function take(data) {
   if (rooms.chosen === null && first) choose(first.name);
   room.found(data.items);
   show({ isSignedIn: true });
-  server.show(data);
-  rooms.show(data);
+  showFigures();
+}
+
+function showFigures() {
+  server.show(figures);
+  rooms.show(figures);
 }
 
 function choose(name) {

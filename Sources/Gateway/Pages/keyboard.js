@@ -26,7 +26,9 @@ export function listenForKeys(call) {
     }
     if (remembered.keys === false || event.repeat || event.target.closest("input, select, textarea")) return;
     const button = element(keys[event.key]);
-    if (button && !button.hidden) button.click();
-    else acts.get(event.key)?.();
+    const act = button && !button.hidden ? () => button.click() : acts.get(event.key);
+    if (!act) return;
+    event.preventDefault(); // Else the letter is written in the field that gets the focus.
+    act();
   });
 }

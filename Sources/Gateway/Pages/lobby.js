@@ -7,7 +7,7 @@ import { hideNotice, notice, tell } from "/notices.js";
 import { claims, hasInvitation } from "/invitation.js";
 import { roomName } from "/roomname.js";
 import { query, remember, remembered } from "/visit.js";
-import { choose, language, languages, onLanguage, say } from "/words.js";
+import { offerLanguages, onLanguage, say } from "/words.js";
 
 const longest = 128; // bytes, as the server has it
 
@@ -37,7 +37,11 @@ export class Lobby {
     for (const type of ["enter", "leave"]) call.addEventListener(type, () => this.#measure());
     devices.addEventListener("change", () => this.show());
     element("speaker-test").addEventListener("click", () => this.#testSpeaker(stage.speaker));
-    this.#offerLanguages();
+    offerLanguages(element("language"));
+    onLanguage(() => {
+      for (const id of ["name", "room"]) check(element(id));
+      this.show();
+    });
   }
 
   async join() {
@@ -80,18 +84,6 @@ export class Lobby {
       button.ariaDisabled = null;
       button.textContent = say("lobby.test-speaker");
     }
-  }
-
-  #offerLanguages() {
-    const chosen = language();
-    const all = Object.hasOwn(languages, chosen) ? languages : { ...languages, [chosen]: chosen };
-    element("language").replaceChildren(...Object.entries(all).map(([key, name]) => (
-      Object.assign(new Option(name, key, key === chosen, key === chosen), { lang: key }))));
-    element("language").addEventListener("change", ({ target }) => choose(target.value));
-    onLanguage(() => {
-      for (const id of ["name", "room"]) check(element(id));
-      this.show();
-    });
   }
 
   /** The preview, and what one will be without. */

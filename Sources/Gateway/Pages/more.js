@@ -9,7 +9,14 @@ export class More {
     new Menu(element("more"), element("more-menu"), () => [{
       label: say("call.more"),
       items: [...document.querySelectorAll(".extras [data-more]")].filter((button) => !button.hidden && !button.checkVisibility?.())
-        .map((button) => ({ text: button.getAttribute("aria-label"), role: "menuitem", choose: () => button.click() })),
+        .map((button) => item(button)),
     }]);
   }
+}
+
+/** What is on or off, such as one's hand, is so in the menu too. */
+function item(button) {
+  const pressed = button.getAttribute("aria-pressed");
+  const role = pressed === null ? "menuitem" : "menuitemcheckbox";
+  return { text: button.getAttribute("aria-label"), role, isChosen: pressed === "true", choose: () => button.click() };
 }

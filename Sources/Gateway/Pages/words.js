@@ -3,7 +3,7 @@
 import { query, remember, remembered } from "/visit.js";
 
 /** The languages that the pages speak, by their own names. */
-export const languages = { en: "English", de: "Deutsch", zh: "简体中文" };
+const languages = { en: "English", de: "Deutsch", zh: "简体中文" };
 
 /** English written from right to left, for tests of the layout: `?lang=x-rtl`. */
 const mirrored = "x-rtl";
@@ -109,6 +109,14 @@ export async function choose(language) {
   await use(language);
   translate();
   for (const follow of followers) follow();
+}
+
+/** Fills a list from which one language is chosen by hand. @param {HTMLSelectElement} list */
+export function offerLanguages(list) {
+  const all = Object.hasOwn(languages, chosen) ? languages : { ...languages, [chosen]: chosen };
+  list.replaceChildren(...Object.entries(all).map(([key, name]) => (
+    Object.assign(new Option(name, key, key === chosen, key === chosen), { lang: tags[key] ?? key }))));
+  list.addEventListener("change", () => choose(list.value));
 }
 
 /** Calls whenever another language was chosen, after the document's own texts have changed. */

@@ -110,6 +110,11 @@ class Person:
         else:
             await self.tab.point_click(*place)
 
+    async def point(self, element):
+        """As `click_on`, of what comes and has to be seen: nothing else than the pointer presses it."""
+        await self.until(f"({element})?.checkVisibility({{ visibilityProperty: true }})")
+        await self.click_on(element)
+
     async def text(self, id_):
         """What is written there, once something is."""
         return await self.until(f"document.getElementById({json.dumps(id_)}).textContent")

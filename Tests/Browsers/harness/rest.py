@@ -2,8 +2,12 @@
 
 import json
 import subprocess
+import urllib.error
 import urllib.parse
 import urllib.request
+
+# Of a token that makes rooms and ends them.
+_MAKER = ("--admin", "--create", "--room", "*")
 
 
 def token(binary, *flags):
@@ -15,7 +19,7 @@ def token(binary, *flags):
 def _ask(server, binary, method, path, body=None, kind="application/json", flags=("--admin", "--room", "*")):
     """`flags`: of the token that asks."""
     request = urllib.request.Request(
-        f"{server.ORIGIN}/v1/rooms/{path}", method=method, data=None if body is None else json.dumps(body).encode(),
+        f"{server.ORIGIN}/v1/rooms/{path}".rstrip("/"), method=method, data=None if body is None else json.dumps(body).encode(),
         headers={"authorization": f"Bearer {token(binary, *flags)}", "content-type": kind})
     with urllib.request.urlopen(request, timeout=5) as answer:
         text = answer.read()
@@ -49,6 +53,16 @@ def change(server, binary, room, **settings):
     return _ask(server, binary, "PATCH", room, settings)
 
 
+def create(server, binary, **terms):
+    """Makes a room before anybody is in it."""
+    return _ask(server, binary, "POST", "", terms, flags=_MAKER)
+
+
+def close(server, binary, room):
+    """Ends a room for everybody in it."""
+    _ask(server, binary, "DELETE", room, flags=_MAKER)
+
+
 def record(server, binary, room):
     """Begins a recording. Answers with its id."""
     return _ask(server, binary, "POST", f"{room}/recordings", {})["id"]
@@ -63,6 +77,22 @@ def invite(server, binary, room, **terms):
 def invitations(server, binary, room):
     """Those of the room that hold."""
     return _ask(server, binary, "GET", f"{urllib.parse.quote(room)}/invitations")["items"]
+
+
+def look(server, binary, room, identity, source, by):
+    """A picture of a participant's track of that source, for an administrator of that identity. Answers with its size in bytes, None: not yet."""
+    person = _ask(server, binary, "GET", f"{room}/participants/{identity}")
+    track = next(track["id"] for track in person["tracks"] if track["source"] == source)
+    words = token(binary, "--admin", "--thumbnails", "--room", room, "--identity", by)
+    request = urllib.request.Request(f"{server.ORIGIN}/v1/rooms/{room}/participants/{identity}/tracks/{track}/thumbnail",
+                                     headers={"authorization": f"Bearer {words}"})
+    try:
+        with urllib.request.urlopen(request, timeout=5) as answer:
+            return len(answer.read())
+    except urllib.error.HTTPError as error:
+        if error.code in (409, 429, 503):
+            return None
+        raise
 
 
 def stop_recording(server, binary, room, recording):

@@ -1,5 +1,6 @@
 """The server under test, started as `make run` starts it."""
 
+import os
 import ssl
 import tempfile
 import urllib.error
@@ -7,6 +8,9 @@ import urllib.parse
 import urllib.request
 
 from .process import Process
+
+
+ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../.."))
 
 
 def _answers(url):
@@ -28,6 +32,7 @@ class Server:
     def __init__(self, binary, workers=2, lan=None, options=(), environment=None, keys=None):
         """`lan`: with --lan, reached by this address. `keys`: without --dev, as in production, with these."""
         command = [binary, "serve", *([] if keys else ["--dev"]), "--media.workers", str(workers), *options]
+        self._patience = 20
         # Where a server in production keeps its records.
         self._data = tempfile.TemporaryDirectory(prefix="roost-data-") if keys else None
         if keys:
@@ -40,7 +45,7 @@ class Server:
     async def __aenter__(self):
         self.process.start()
         try:
-            await self.process.wait_for("answer on /healthz", lambda: _answers(self.ORIGIN + "/healthz"), 20)
+            await self.process.wait_for("answer on /healthz", lambda: _answers(self.ORIGIN + "/healthz"), self._patience)
         except BaseException:
             await self.process.end()
             raise
@@ -50,6 +55,14 @@ class Server:
         await self.process.end()
         if self._data:
             self._data.cleanup()
+
+    @classmethod
+    def made(cls, binary):
+        """By `make run` itself, which finds this binary built, or builds it."""
+        server = cls(binary)
+        server.process = Process("server", ["make", "--no-print-directory", "--directory", ROOT, "run", "ARGS=--media.workers 2"])
+        server._patience = 120
+        return server
 
     def bare(self):
         """An address of the server's origin, which its WebSocket asks for, with no script in it."""
