@@ -18,6 +18,8 @@ public enum RequestError: Error, Equatable, Sendable, CustomStringConvertible {
   case unknownParticipant
   /// Who was to be let in can't come in.
   case joining(JoinError)
+  /// Who was refused is out, but as many removals are remembered as can be: it may come again by its token.
+  case unremembered
   /// It is done, and is to be written down, which could not be done in time: a crash may undo it.
   case notStored
   /// The session ended meanwhile.
@@ -32,6 +34,7 @@ public enum RequestError: Error, Equatable, Sendable, CustomStringConvertible {
     case .tooOften: "too many requests; wait a moment"
     case .limit(let limit): "at most \(limit) are allowed"
     case .tooLarge(let what): "\(what) is too large"
+    case .unremembered: "refused, but the server remembers as many removals as it can: it may come again; try it again later"
     case .stateTooLarge(let excess): excess.description
     case .unknownParticipant: "no such participant, or none that waits"
     case .joining: "it can't come in"

@@ -2,6 +2,8 @@
 public struct ResumedState: Sendable {
   /// Who missed more than these had better join again.
   static let eventLimit = 1_000
+  /// Events that are looked at for that: some are for hosts alone.
+  static let readLimit = 4 * eventLimit
   /// Of them all, as estimated: less than may wait for a socket.
   static let byteLimit = 2 * 1_024 * 1_024
 

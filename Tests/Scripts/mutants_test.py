@@ -43,6 +43,7 @@ BEHAVIOURS = {
     "memory of a slot goes with it": ["kept-when-gone"],
     "nothing names who is hidden": ["hidden-permissions", "hidden-present", "hidden-sender", "hidden-quality", "hidden-away"],
     "who waits knows nothing, and hosts alone know of it": ["waiters-known", "admission-by-name", "refused-unforbidden"],
+    "those outside keep no one from what is inside, nor from the door": ["waiting-unpaced", "waiting-for-one-link"],
     "what is kept goes to who may hear it": ["history-for-all", "history-of-removed"],
     "a link gives no more than its maker has, and no budgets": ["invited-to-more", "opened-unpaced", "revoked-holds"],
     "sources of unknown names allow nothing": ["unknown-source", "no-source-written"],

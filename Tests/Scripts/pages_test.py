@@ -56,6 +56,9 @@ class PagesTest(LimitedTest):
     def test_initials_and_hues(self):
         self.run_node("initials.mjs")
 
+    def test_invitations_that_are_kept(self):
+        self.run_node("invitation.mjs")
+
     def test_invitations(self):
         self.run_node("invite.mjs")
 

@@ -1,6 +1,6 @@
 // The call that one is in, if any: joining, leaving, and what listens to the room.
 
-import { invitation, keep, openInvitation, readClaims } from "/invitation.js";
+import { dropToken, invitation, keep, keepToken, openInvitation, readClaims } from "/invitation.js";
 import { Room } from "/roost.js";
 import { query } from "/visit.js";
 
@@ -47,6 +47,7 @@ export class Call extends EventTarget {
 
   /** @throws {RoostError} with `end`, as in `closed`, where the call was over before it began */
   async join(roomName, name) {
+    const isNew = invitation() === null;
     this.token = invitation() ?? (await openInvitation(name)) ?? (await this.#developmentToken(roomName, name));
     const room = new Room({ url: location.origin, room: roomName, token: this.token });
     this.#listen(room, "joined", ({ room: state }) => (this.isLocked = state?.locked ?? false));
@@ -68,10 +69,13 @@ export class Call extends EventTarget {
     } catch (error) {
       this.#end(room, { reason: "left" });
       room.leave();
+      const isOver = error.code === "token-expired" || end?.reason === "tokenExpired";
+      if (isOver && !isNew && dropToken()) return this.join(roomName, name);
       this.dispatchEvent(new CustomEvent("refuse"));
       throw Object.assign(error, { end });
     }
     this.hasEntered = true;
+    keepToken();
     this.dispatchEvent(new CustomEvent("enter"));
   }
 

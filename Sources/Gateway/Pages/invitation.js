@@ -8,10 +8,9 @@ const place = "roost-invitation";
 /** The tab keeps it, so that a reload goes on with it: until one leaves, and for the page's own address alone. */
 const known = tokenFromAddress || invitationFromAddress ? null : stored();
 let token = tokenFromAddress ?? known?.token ?? null;
-/** What a link for many has in place of a token, until it is opened. */
-let secret = token === null ? invitationFromAddress ?? known?.secret ?? null : null;
-if (token) keep(token);
-else if (secret) store(JSON.stringify({ secret, address: address() }));
+/** What a link for many has in place of a token, until one has been in. */
+let secret = tokenFromAddress ? null : invitationFromAddress ?? known?.secret ?? null;
+if (token || secret) keep(token);
 
 /** What the token says that the page came with; the server alone judges it. */
 export const claims = token ? readClaims(token) : null;
@@ -24,7 +23,19 @@ export const invitation = () => token;
 /** Keeps a token, or one that takes its place. */
 export function keep(renewed) {
   token = renewed;
-  store(JSON.stringify({ token, address: address() }));
+  store(JSON.stringify({ token, secret, address: address() }));
+}
+
+/** One is in: from here on the server renews the token. */
+export function keepToken() {
+  secret = null;
+  if (token) keep(token);
+}
+
+/** The token was over before one has been in. @returns {boolean} whether the link gives another */
+export function dropToken() {
+  if (secret) keep(null);
+  return secret !== null;
 }
 
 /**
@@ -47,7 +58,6 @@ export async function openInvitation(name) {
   }
   const body = await answer.json().catch(() => ({}));
   if (!answer.ok) throw Object.assign(new Error(body.title), { code: body.type?.split(":").at(-1) });
-  secret = null;
   keep(body.token);
   return token;
 }

@@ -59,7 +59,7 @@ extension RESTDoor {
     guard let room = call.parameters["room"] else {
       return try .server(rooms: limit, RESTPage.rooms(call.request))
     }
-    return try .room(room, people: limit, RESTPage.people(call.request))
+    return try .room(ExactName(room), people: limit, RESTPage.people(call.request))
   }
 
   /// At least so long between two events of one reader. What is made in between comes a little early or late.
@@ -98,7 +98,7 @@ extension RESTDoor {
   private func measure(_ view: FigureView) -> @Sendable () async -> [UInt8]? {
     switch view {
     case .server(let limit, let listing): return { await server(limit, listing) }
-    case .room(let name, let limit, let listing): return { await people(of: name, limit, listing) }
+    case .room(let name, let limit, let listing): return { await people(of: name.text, limit, listing) }
     }
   }
 

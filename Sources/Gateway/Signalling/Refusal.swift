@@ -67,7 +67,7 @@ extension Refusal {
       case .limit: .limit
       case .stateTooLarge(let excess) where excess.mayPass: .limit
       case .tooLarge, .stateTooLarge: .tooLarge
-      case .gone, .joining, .notStored: .unavailable
+      case .gone, .joining, .notStored, .unremembered: .unavailable
       }
     self.init(code, error.description)
   }

@@ -1,4 +1,5 @@
 internal import HTTPServer
+internal import Model
 internal import Rooms
 internal import Synchronization
 
@@ -7,7 +8,7 @@ enum FigureView: Hashable, Sendable {
   /// The server and its workers, and so many rooms: the first of a list.
   case server(rooms: Int, RoomListing)
   /// A room, and so many of those who are in it.
-  case room(String, people: Int, PeopleListing)
+  case room(ExactName, people: Int, PeopleListing)
 }
 
 /// Figures that are read, each view of them once, however many read it.

@@ -7,6 +7,12 @@ struct RunningExplanations {
     var limit: Int
     /// This one alone.
     var identity: String?
+
+    /// By the bytes of names: those that look alike are others.
+    static func == (a: Page, b: Page) -> Bool {
+      func exact(_ name: String?) -> ExactName? { name.map { ExactName($0) } }
+      return a.limit == b.limit && exact(a.after) == exact(b.after) && exact(a.identity) == exact(b.identity)
+    }
   }
 
   typealias Running = Task<RoomExplanation, Never>

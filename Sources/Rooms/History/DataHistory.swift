@@ -42,6 +42,12 @@ struct DataHistory: Sendable {
     trim(terms, now: now)
   }
 
+  /// When the oldest is to be dropped.
+  func forgets(_ terms: DataHistoryTerms?) -> Instant {
+    guard let terms, let oldest = entries.first else { return .never }
+    return oldest.at + .seconds(terms.seconds)
+  }
+
   /// A removed identity's messages go with it.
   mutating func forget(_ identity: String) { drop { $0.sender?.isExactly(identity) == true } }
 

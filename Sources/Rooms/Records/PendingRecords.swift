@@ -92,12 +92,13 @@ struct PendingRecords: Sendable {
 
   mutating func keep(_ invitation: Invitation) {
     said += 1
-    waiting.invitations.set(invitation.id, invitation, isNew: false)
+    // It is said as it is made, and again each time that it is opened: one that comes and goes while nothing can be written leaves nothing.
+    waiting.invitations.set(invitation.id, invitation, isNew: invitation.opened == 0)
   }
 
   mutating func forget(_ invitation: InvitationID) {
     said += 1
-    // Where there is no place for that it is forgotten as the next process reads it.
+    // There is a place for that: of those that are written there are no more than invitations.
     waiting.invitations.remove(invitation)
   }
 

@@ -149,10 +149,12 @@ actor Room: RoomRequests {
     case .recordForHosts(let event, let hosts):
       registry.records.record(event)
       for id in hosts { sessions[id]?.mailbox.put(.event(event)) }
-    case .forbid(let identity):
-      if !registry.records.remove(identity, from: name, now: registry.wallSeconds()) {
+    case .forbid(let id, let identity, let cause):
+      let isRemembered = registry.records.remove(identity, from: name, now: registry.wallSeconds())
+      if !isRemembered {
         log.warning("a removal is not remembered: too many are", ["room": name, "identity": identity])
       }
+      follow(.forbidden(id, isRemembered: isRemembered, cause), &reply)
     case .keepSettings(let settings):
       registry.records.keep(settings, of: state.info, created: state.created)
     case .historyChanged: boundHistory(&reply)
@@ -168,7 +170,7 @@ actor Room: RoomRequests {
     case .log(let message, let fields): log.info(message, fields)
     case .read(let id, let after):
       let page = try? registry.records.events.events(
-        of: state.id, after: after, limit: ResumedState.eventLimit)
+        of: state.id, after: after, limit: ResumedState.readLimit)
       follow(.missed(id, after: after, page), &reply)
     case .prepare(let proposal): prepare(proposal, &reply)
     case .expect(let key): registry.withRooms { $0.expect(key, self) }

@@ -40,8 +40,8 @@ enum RoomEffect: Sendable {
   /// For the journal, and for these alone.
   case recordForHosts(RoomEvent, [ParticipantID])
   case keepSettings(RoomSettings)
-  /// An identity's tokens of before are no longer good for the room.
-  case forbid(String)
+  /// A question: an identity that waits is refused, and its tokens of before are to be no longer good for the room.
+  case forbid(WaitingID, String, AdmissionCause)
   /// A question: whether the room may keep as many bytes of messages as it has now for those who come.
   case historyChanged
   /// It comes back under its name no more.

@@ -20,6 +20,8 @@ enum RoomInput: Sendable {
   case waits(WaitingSession, JoinError?)
   /// To `RoomEffect.askPlace`: nil: there is one.
   case placed(WaitingID, of: String, JoinError?, AdmissionCause)
+  /// To `RoomEffect.forbid`: false: as many removals are remembered as can be.
+  case forbidden(WaitingID, isRemembered: Bool, AdmissionCause)
   /// A front door waits no longer for one of its sessions to be let in.
   case stopWaiting(WaitingID, WaitingEndReason)
   /// An invitation has ended before its time.

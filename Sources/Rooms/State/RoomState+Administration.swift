@@ -10,7 +10,7 @@ extension RoomState {
       case .changeParticipant(let identity, let patch): try change(identity, patch)
       case .remove(let identity): remove(identity)
       case .admit(let identity, let id): try admit(identity, id)
-      case .refuse(let identity, let id): turnAway(try waitingPlace(of: identity, id))
+      case .refuse(let identity, let id): turnAway(try waitingPlace(of: identity, id), .administration)
       case .disconnect(let identity, let stay, let reason):
         if let member = member(of: identity), members[member].stay.end(stay, reason) {
           end(member, reason: reason)
@@ -40,6 +40,7 @@ extension RoomState {
       emit(.keepSettings(changed))
       record(.roomUpdated)
       newcomers.history.apply(changed.dataHistory, now: now)
+      presenceChanged()
       letInWhoMay()
     }
     reply(.room(snapshot(now: now)))

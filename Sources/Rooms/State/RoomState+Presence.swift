@@ -29,7 +29,9 @@ extension RoomState {
     let isHost = members[member].isHost
     let missed = page.events.filter { isHost || !$0.kind.isForHosts }
     let bytes = missed.reduce(0) { $0 + $1.messageBytes }
-    guard bytes <= ResumedState.byteLimit else { return reply(.refused(.gone)) }
+    guard missed.count <= ResumedState.eventLimit, bytes <= ResumedState.byteLimit else {
+      return reply(.refused(.gone))
+    }
     #if PLANTED_DEFECTS
       let cost = PlantedDefect.isOn(.resumeForNothing) ? 0 : StateBudget.eventCost(bytes)
     #else
@@ -72,6 +74,7 @@ extension RoomState {
   /// of what an input brings about: ask for it by `presenceChanged`.
   mutating func lookAfter() {
     expireWaiting()
+    newcomers.history.apply(settings.dataHistory, now: now)
     var index = 0
     while index < members.count {
       let id = members[index].id
@@ -87,7 +90,8 @@ extension RoomState {
       }
       if index < members.count, members[index].id == id { index += 1 }
     }
-    emit(.alarm((members.map(\.presence.deadline) + waiting.map(\.deadline)).min() ?? .never))
+    let forgets = newcomers.history.forgets(settings.dataHistory)
+    emit(.alarm((members.map(\.presence.deadline) + waiting.map(\.deadline) + [forgets]).min() ?? .never))
   }
 
   private mutating func say(_ kind: RoomEvent.Kind, of member: Int) {

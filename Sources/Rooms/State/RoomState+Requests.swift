@@ -227,5 +227,7 @@ extension RoomState {
       from: message.from, identity: named?.identity, name: named?.name, topic: topic,
       payload: message.payload, time: wallTime)
     newcomers.history.keep(DataHistory.Entry(message: kept, sender: sender?.identity, at: now), terms)
+    // The oldest has a moment at which it goes.
+    if newcomers.history.entries.count == 1 { presenceChanged() }
   }
 }

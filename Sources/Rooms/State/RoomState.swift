@@ -83,6 +83,7 @@ package struct RoomState: Sendable {
     case .join(let newcomer, let refused): join(newcomer, refused: refused)
     case .waits(let session, let error): beginWaiting(session, error)
     case .placed(let id, let identity, let error, let cause): placed(id, of: identity, error, cause)
+    case .forbidden(let id, let isRemembered, let cause): forbidden(id, isRemembered: isRemembered, cause)
     case .stopWaiting(let id, let reason): stopWaiting(id, reason)
     case .invitationEnded: invitationsMayHaveEnded()
     case .uninvited(let invitations): endWaiting(by: invitations)

@@ -44,8 +44,7 @@ extension RoomState {
       // Its answer comes with the place.
       do throws(JoinError) { try letIn(index, .host) } catch { throw .joining(error) }
     } else {
-      turnAway(index)
-      reply(.done)
+      turnAway(index, .host)
     }
   }
 

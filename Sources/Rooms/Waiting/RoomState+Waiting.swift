@@ -40,10 +40,16 @@ extension RoomState {
     if deadline != nil { throw .draining }
     if let closed { throw closed == .serverShutdown ? .draining : .noRoom }
     let isKnown = waiting.contains { $0.newcomer.identity.isExactly(newcomer.identity) }
-    guard waiting.count - (isKnown ? 1 : 0) < Self.waitingLimit else {
+    guard waiting.count - (isKnown ? 1 : 0) < Self.waitingLimit || yielding(to: newcomer) != nil else {
       throw .full(limit: Self.waitingLimit)
     }
     guard pay(newcomer, Self.waitingCost) else { throw .tooOften }
+    #if PLANTED_DEFECTS
+      let isPaced = !PlantedDefect.isOn(.waitingUnpaced)
+    #else
+      let isPaced = true
+    #endif
+    guard !isPaced || newcomers.pace.take(now: now) else { throw .tooOften }
     let time = min(patience, Self.waitingTime)
     let session = WaitingSession(
       id: WaitingID(&random), newcomer: newcomer, since: wallTime, until: wallTime.advanced(by: time),
@@ -58,12 +64,30 @@ extension RoomState {
       return reply(.joinRefused(error))
     }
     endWaiting(of: session.newcomer.identity, .duplicateIdentity)
+    if waiting.count >= Self.waitingLimit, let index = yielding(to: session.newcomer) {
+      endWaiting(index, .refused, .full(limit: Self.waitingLimit))
+    }
     start()
     waiting.append(session)
     emit(.wait(session.waiter))
     record(.participantWaiting, EventWaiting(waiter: session.waiter))
     reply(.waiting)
     presenceChanged()
+  }
+
+  /// Who gives up a place where all are taken: the newest of the invitation that has more than half of them, so that those who have one
+  /// link keep no others out.
+  private func yielding(to newcomer: Newcomer) -> Int? {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.waitingForOneLink) { return nil }
+    #endif
+    var counts: [InvitationID: Int] = [:]
+    for session in waiting {
+      if let invitation = session.newcomer.invitation { counts[invitation, default: 0] += 1 }
+    }
+    let most = counts.first { $0.value * 2 > Self.waitingLimit }?.key
+    guard let most, newcomer.invitation != most else { return nil }
+    return waiting.lastIndex { $0.newcomer.invitation == most }
   }
 
   // MARK: - Its end
@@ -130,15 +154,26 @@ extension RoomState {
   }
 
   /// A host refuses it. Its identity's tokens of before come in no more, unless that is in by another session: who is in stays.
-  mutating func turnAway(_ index: Int) {
-    let identity = waiting[index].newcomer.identity
+  mutating func turnAway(_ index: Int, _ cause: AdmissionCause) {
+    let (id, identity) = (waiting[index].id, waiting[index].newcomer.identity)
     guard member(of: identity) == nil else { return endWaiting(index, .refused) }
     #if PLANTED_DEFECTS
-      if !PlantedDefect.isOn(.refusedUnforbidden) { emit(.forbid(identity)) }
-    #else
-      emit(.forbid(identity))
+      if PlantedDefect.isOn(.refusedUnforbidden) { return forbidden(id, isRemembered: true, cause) }
     #endif
-    remove(identity)
+    // Its answer comes with what is remembered.
+    emit(.forbid(id, identity, cause))
+  }
+
+  /// Its identity's tokens of before come in no more; or as many removals are remembered as can be, and it may come again by its token.
+  mutating func forbidden(_ id: WaitingID, isRemembered: Bool, _ cause: AdmissionCause) {
+    guard let index = waiting.firstIndex(where: { $0.id == id }) else { return say(.notAdmitted, to: cause) }
+    remove(waiting[index].newcomer.identity)
+    guard !isRemembered else { return }
+    switch cause {
+    case .settings: break
+    case .host: reply(.refused(.unremembered))
+    case .administration: reply(.administrationRefused(.full("removals: \(Removals.capacity)")))
+    }
   }
 
   /// What keeps sessions out has changed: those that wait for nothing any more come in, in their order.

@@ -110,9 +110,25 @@ struct FigureStreamTests {
     #expect(loads.load(other, now: Self.start + .seconds(8)) == nil, "each by itself")
   }
 
+  @Test func `rooms whose names look alike have feeds of their own`() async throws {
+    let feeds = FigureFeeds()
+    let names = ["caf\u{E9}", "cafe\u{301}", "K", "\u{212A}"]
+    let made = names.map { name in
+      feeds.feed(
+        of: .room(ExactName(name), people: 5, .init()), measure: { Array(name.utf8) },
+        pause: { try await Task.sleep(for: .milliseconds(1)) })
+    }
+    #expect(feeds.count == names.count)
+    for (name, feed) in zip(names, made) {
+      let feed = try #require(feed)
+      while feed.newest.number < 1 { try await Task.sleep(for: .milliseconds(1)) }
+      #expect(feed.text == Array(name.utf8))
+    }
+  }
+
   @Test func `a feed goes with its last reader, and is one for all who read the same`() async throws {
     let feeds = FigureFeeds()
-    let view = FigureView.room("demo", people: 5, .init())
+    let view = FigureView.room(ExactName("demo"), people: 5, .init())
     func feed(_ view: FigureView) -> FigureFeed? {
       feeds.feed(
         of: view, measure: { Array("x".utf8) }, pause: { try await Task.sleep(for: .milliseconds(1)) })
@@ -120,7 +136,7 @@ struct FigureStreamTests {
     var first: FigureFeed? = feed(view)
     var second: FigureFeed? = feed(view)
     #expect(first === second && feeds.count == 1)
-    let other = feed(.room("other", people: 5, .init()))
+    let other = feed(.room(ExactName("other"), people: 5, .init()))
     #expect(other !== first && feeds.count == 2)
     while first?.newest.number ?? 9 < 3 { try await Task.sleep(for: .milliseconds(1)) }
     #expect(first?.text == Array("x".utf8) && first?.newest.isOver == false)

@@ -44,6 +44,33 @@ struct DataHistoryTests {
     #expect(messages.allSatisfy { $0.topic == "chat" && $0.time == run.state.wallTime })
   }
 
+  @Test func `what is kept goes when its time is over, though nothing happens in the room`() throws {
+    let run = run()
+    let ada = try run.join("ada")
+    say("one", by: ada)
+    let first = run.now
+    #expect(run.alarm <= first + .seconds(60))
+    run.now = run.now + .seconds(20)
+    say("two", by: ada)
+    run.now = first + .seconds(60)
+    run.handle(.alarm)
+    #expect(texts(run.state.newcomers.history.kept.messages) == ["two"])
+    #expect(run.alarm <= first + .seconds(80))
+    run.now = first + .seconds(80)
+    run.handle(.alarm)
+    #expect(run.state.newcomers.history.bytes == 0 && run.state.newcomers.history.entries.isEmpty)
+  }
+
+  @Test func `where less time is kept from now on the clock follows`() throws {
+    let run = run()
+    let ada = try run.join("ada")
+    say("one", by: ada)
+    var patch = RoomPatch()
+    patch.dataHistory = .set(DataHistoryTerms(topics: ["chat"], max: 3, seconds: 5))
+    run.handle(.administration(.change(patch)))
+    #expect(run.alarm <= run.now + .seconds(5))
+  }
+
   @Test func `no other topic is kept, nothing private, and nothing that may get lost`() throws {
     let run = run()
     let ada = try run.join("ada")

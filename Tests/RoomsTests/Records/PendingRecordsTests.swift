@@ -26,6 +26,24 @@ struct PendingRecordsTests {
     #expect(pending.waitingEvents == 0 && pending.waitingBytes == 0)
   }
 
+  @Test func `an invitation that ends before it is written leaves nothing, and one that is written is deleted`() {
+    var pending = PendingRecords(byteLimit: 100_000)
+    var invitation = RecordBytesTests.invitation
+    invitation.opened = 0
+    pending.keep(invitation)
+    pending.forget(invitation.id)
+    var batch = pending.take()
+    #expect(batch.invitations.isEmpty)
+    pending.keep(invitation)
+    batch = pending.take()
+    #expect(batch.invitations.present.map(\.key) == [invitation.id])
+    invitation.opened = 1
+    pending.keep(invitation)
+    pending.forget(invitation.id)
+    batch = pending.take()
+    #expect(batch.invitations.present.isEmpty && batch.invitations.gone == [invitation.id])
+  }
+
   @Test func `what could not be written waits again before what came after, each once`() {
     var pending = PendingRecords(byteLimit: 1_000_000)
     var room = WritingRoom("r")

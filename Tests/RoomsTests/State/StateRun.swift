@@ -37,6 +37,8 @@ final class StateRun {
   /// Places of the directory, and of those that wait in all of its rooms.
   var seats = 1_000
   var waitingSeats = 1_000
+  /// One more removal is remembered.
+  var remembersRemovals = true
   /// Invitations that hold no more.
   var revoked: Set<InvitationID> = []
   private var serial: UInt64 = 0
@@ -106,7 +108,9 @@ final class StateRun {
     case .recordForHosts(let event, let hosts):
       events.append(event)
       for id in hosts { notices[id, default: []].append(.event(event)) }
-    case .forbid(let identity): done.append("forbid \(identity)")
+    case .forbid(let id, let identity, let cause):
+      if remembersRemovals { done.append("forbid \(identity)") }
+      follow(.forbidden(id, isRemembered: remembersRemovals, cause), &reply)
     case .record(let event, let leaving):
       events.append(event)
       for id in inside where id != leaving { notices[id, default: []].append(.event(event)) }

@@ -20,6 +20,7 @@ extension RoomState {
     writer.write(UInt32(waiting.count))
     for session in waiting { session.encode(into: &writer) }
     newcomers.history.encode(into: &writer)
+    writer.write(newcomers.pace.full)
     return writer.bytes
   }
 
@@ -38,6 +39,7 @@ extension RoomState {
         waiting.append(try WaitingSession(from: &reader))
       }
       newcomers.history = try DataHistory(from: &reader)
+      newcomers.pace.full = try reader.instant()
     }
     try reader.finish()
   }
