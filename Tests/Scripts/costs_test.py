@@ -98,6 +98,10 @@ after
             costs.search = before
         self.assertEqual(asked, [1, 20, 1, 20])
 
+    def test_every_kind_of_which_inputs_are_kept_has_a_bound(self):
+        kept = {f"{group}/{kind}" for group in os.listdir(costs.KEPT) for kind in os.listdir(os.path.join(costs.KEPT, group))}
+        self.assertEqual(kept, set(costs.bounds()))
+
 
 if __name__ == "__main__":
     unittest.main()
