@@ -33,7 +33,7 @@ KEY = 25
 FILLED = 15
 """Frames of silence that may stand in sound of which nothing is lost: a machine that stands still for 300 ms."""
 VP8, OPUS = ["-c:v", "libvpx", "-g", "25", "-b:v", "400k"], ["-c:a", "libopus"]
-VP9 = ["-c:v", "libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8", "-g", "25", "-b:v", "400k"]
+VP9 = ["-c:v", "libvpx-vp9", "-pix_fmt", "yuv420p", "-deadline", "realtime", "-cpu-used", "8", "-g", "25", "-b:v", "400k"]
 H264 = ["-pix_fmt", "yuv420p", "-c:v", "libx264", "-preset", "veryfast", "-bf", "0", "-g", "25"]
 AV1 = ["-pix_fmt", "yuv420p", "-c:v", "libaom-av1", "-usage", "realtime", "-cpu-used", "8", "-lag-in-frames", "0", "-g", "25", "-b:v", "400k"]
 # Frames of 20 ms, as they are sent.
