@@ -96,7 +96,7 @@ after
             self.assertEqual(costs.tried("request", "broken", [0]), 0)
         finally:
             costs.search = before
-        self.assertEqual(asked, [1, 20, 1, 20])
+        self.assertEqual(asked, [1, 20, 1, 20, 90])
 
     def test_every_kind_of_which_inputs_are_kept_has_a_bound(self):
         kept = {f"{group}/{kind}" for group in os.listdir(costs.KEPT) for kind in os.listdir(os.path.join(costs.KEPT, group))}

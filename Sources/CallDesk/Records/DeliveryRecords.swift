@@ -77,8 +77,9 @@ enum DeliveryRecords {
       time: try row.integer(7), tries: Int(clamping: try row.integer(8)))
   }
 
-  /// The people to whom a call's rings were pushed, and whether a device took the push. People who have blocked the caller are included
-  /// once their simulated push has an outcome.
+  /// Returns, for each person a call rang by push, whether a device accepted the push.
+  ///
+  /// A person who blocks the caller appears as soon as the push that is made up for them has an outcome, so that a block doesn't show.
   /// - Parameter moment: what is from before it is left out.
   static func reached(
     in call: CallUUID, since moment: Int64, at now: Int64, _ transaction: borrowing Transaction
