@@ -17,7 +17,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -108,6 +107,15 @@ func restart(pc *webrtc.PeerConnection, known session, token string) {
 	}
 	check(pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeAnswer, SDP: answered}))
 	fmt.Println("restarted")
+}
+
+// await returns once DTLS is connected, which ICE is before. The connection's own state doesn't do: Pion's ICE agent reports each of
+// its states in a goroutine of its own, and where "checking" is reported after "connected", the connection is never called connected.
+func await(transport *webrtc.DTLSTransport) {
+	for transport.State() != webrtc.DTLSTransportStateConnected {
+		time.Sleep(5 * time.Millisecond)
+	}
+	fmt.Println("connected")
 }
 
 func end(known session, token string) {
@@ -226,16 +234,8 @@ func publish(pc *webrtc.PeerConnection, address, token, path, tone string, resta
 		_, err = pc.AddTransceiverFromTrack(track, sending)
 		check(err)
 	}
-	connected := make(chan struct{})
-	var once sync.Once
-	pc.OnConnectionStateChange(func(state webrtc.PeerConnectionState) {
-		if state == webrtc.PeerConnectionStateConnected {
-			once.Do(func() { close(connected) })
-		}
-	})
 	known := exchange(pc, address, token)
-	<-connected
-	fmt.Println("connected")
+	await(pc.GetSenders()[0].Transport())
 	stop := make(chan struct{})
 	go sound(microphone, tone, stop)
 	sent := 0
@@ -371,12 +371,8 @@ func play(pc *webrtc.PeerConnection, address, token, folder, seconds string, whi
 		keep(track, folder)
 		done <- struct{}{}
 	})
-	pc.OnConnectionStateChange(func(state webrtc.PeerConnectionState) {
-		if state == webrtc.PeerConnectionStateConnected {
-			fmt.Println("connected")
-		}
-	})
 	known := exchange(pc, address, token)
+	go await(pc.GetReceivers()[0].Transport())
 	wait, err := strconv.Atoi(seconds)
 	check(err)
 	until := time.Now().Add(time.Duration(wait) * time.Second)

@@ -37,6 +37,14 @@ func check(err error) {
 	}
 }
 
+// await returns once DTLS is connected; not by the connection's own state, which whip.go explains.
+func await(transport *webrtc.DTLSTransport) {
+	for transport.State() != webrtc.DTLSTransportStateConnected {
+		time.Sleep(5 * time.Millisecond)
+	}
+	fmt.Println("connected")
+}
+
 var port = regexp.MustCompile(`(?m)^(a=candidate:\S+ \d+ udp \d+ \S+) \d+ `)
 
 // exchange sends the offer with all candidates and takes the answer. Returns the session's address.
@@ -142,15 +150,8 @@ func publish(pc *webrtc.PeerConnection, address, token, tone string, files []str
 		}
 		check(err)
 	}
-	connected := make(chan struct{}, 8)
-	pc.OnConnectionStateChange(func(state webrtc.PeerConnectionState) {
-		if state == webrtc.PeerConnectionStateConnected {
-			connected <- struct{}{}
-		}
-	})
 	known := exchange(pc, address, token)
-	<-connected
-	fmt.Println("connected")
+	await(picture.Sender().Transport())
 	over := make(chan os.Signal, 1)
 	signal.Notify(over, syscall.SIGTERM)
 	go sound(microphone, tone)
