@@ -628,10 +628,10 @@
     /// Who is refused may come again by the same token.
     case refusedUnforbidden = "refused-unforbidden"
     /// As many come to wait as like, as often as they like.
-  case waitingUnpaced = "waiting-unpaced"
-  /// Those who have one link keep others out of the waiting room.
-  case waitingForOneLink = "waiting-for-one-link"
-  /// What was said before is given also to those who may not subscribe.
+    case waitingUnpaced = "waiting-unpaced"
+    /// Those who have one link keep others out of the waiting room.
+    case waitingForOneLink = "waiting-for-one-link"
+    /// What was said before is given also to those who may not subscribe.
     case historyForAll = "history-for-all"
     /// What a removed identity has said is kept.
     case historyOfRemoved = "history-of-removed"

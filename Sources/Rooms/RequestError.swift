@@ -34,7 +34,8 @@ public enum RequestError: Error, Equatable, Sendable, CustomStringConvertible {
     case .tooOften: "too many requests; wait a moment"
     case .limit(let limit): "at most \(limit) are allowed"
     case .tooLarge(let what): "\(what) is too large"
-    case .unremembered: "refused, but the server remembers as many removals as it can: it may come again; try it again later"
+    case .unremembered:
+      "refused, but the server remembers as many removals as it can: it may come again; try it again later"
     case .stateTooLarge(let excess): excess.description
     case .unknownParticipant: "no such participant, or none that waits"
     case .joining: "it can't come in"

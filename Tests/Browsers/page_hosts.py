@@ -78,6 +78,18 @@ async def _reacted(report, ada, bob, name):
                       "❤" in seen and "Bob" in seen and "❤" in own and heard.startswith("Bob reacted: ") and focus == "react")
 
 
+async def _close(ada, way):
+    """The acts of Bob and the list, as they were opened."""
+    await ada.tab.evaluate(f"({ROW % 'Bob'}).querySelector('.opener').focus()")
+    if way == "pointer":
+        await ada.point(f"({ROW % 'Bob'}).querySelector('.opener')")
+    else:
+        await ada.tab.press("Enter")
+    await ada.until(f"!({_act('Bob', 'remove')})?.checkVisibility()")
+    await ada.tab.press("Escape")
+    await ada.until("document.getElementById('side').hidden")
+
+
 async def _acts(report, ada, bob, name, way):
     """A hand lowered; microphone and camera muted and allowed."""
     open_list, do = WAYS[way]
@@ -99,18 +111,36 @@ async def _acts(report, ada, bob, name, way):
         await bob.tab.evaluate(CALL)
         await bob.tab.press("m" if kind == "microphone" else "v")
         await ada.sees("Bob", f"!({is_gone})")
-    # Closed as it was opened.
-    await ada.tab.evaluate(f"({ROW % 'Bob'}).querySelector('.opener').focus()")
-    if way == "pointer":
-        await ada.point(f"({ROW % 'Bob'}).querySelector('.opener')")
-    else:
-        await ada.tab.press("Enter")
-    await ada.until(f"!({_act('Bob', 'remove')})?.checkVisibility()")
-    await ada.tab.press("Escape")
-    await ada.until("document.getElementById('side').hidden")
+    await _close(ada, way)
     return report.row(f"page, {name}: a host lowers a hand, mutes and allows microphone and camera, by {way}",
                       "done there, said there, turned on again there", f"{lowered}, {said}",
                       said[0].startswith("Microphone") and said[1].startswith("Camera"))
+
+
+async def _screen(report, ada, bob, name, way):
+    """A host stops a shared screen; the next is seen once the host allows it. Its sharer reads both."""
+    open_list, do = WAYS[way]
+    card = f"{bob.tile('Your screen')}?.querySelector('.sharing p').textContent"
+    await bob.tab.evaluate(CALL)
+    await bob.tab.press("s")
+    await ada.sees("Bob: screen", "tile.classList.contains('has-picture')")
+    await open_list(ada, "Bob")
+    await do(ada, "Bob", "mute.screen_share")
+    stopped = await bob.until(f"{NOTICE}.includes('stopped your screen') && !({bob.tile('Your screen')}) && {NOTICE}")
+    await ada.sees_no("Bob: screen")
+    await bob.tab.evaluate(CALL)
+    await bob.tab.press("s")
+    held = await bob.until(f"{card}?.includes('once a host allows it') && {SAID}.includes('once a host allows it') && {card}")
+    await ada.sees("Bob: screen", "!tile.classList.contains('has-picture')")
+    await do(ada, "Bob", "allow.screen_share")
+    await ada.sees("Bob: screen", "tile.classList.contains('has-picture')")
+    shared = await bob.until(f"{card} === \"You're sharing your screen\" && {card}")
+    await bob.tab.evaluate(CALL)
+    await bob.tab.press("s")
+    await ada.sees_no("Bob: screen")
+    await _close(ada, way)
+    return report.row(f"page, {name}: a host stops a shared screen and allows the next, by {way}", "stopped, held until then, and said each time",
+                      f"“{stopped}” “{held}” “{shared}”", True)
 
 
 async def _locked(report, server, options, ada, room, name):
@@ -244,12 +274,13 @@ async def _call(report, options, server, browser, other):
     room, name = f"hosts-{browser.name}", browser.name
     ada = await invited(options, browser, server, room, "Ada", "--admin")
     await ada.until(f"{IN_CALL} && document.body.hasAttribute('data-complete')")
-    bob = await Person.join(other, server, room, "Bob", identity="bob")
+    bob = await Person.join(other, server, room, "Bob", other.SCREEN, identity="bob")
     await ada.sees_picture("Bob")
     holds = await _tabs(report, ada, name)
     holds &= await _reacted(report, ada, bob, name)
     for way in WAYS:
         holds &= await _acts(report, ada, bob, name, way)
+        holds &= await _screen(report, ada, bob, name, way)
     holds &= await _locked(report, server, options, ada, room, name)
     async for each in _door(report, server, options, browser, ada, room):
         holds &= each

@@ -12,6 +12,9 @@ export class Screen {
   #stage;
   #stream = null;
   #publications = [];
+  #card = null;
+  #stopped = new Set(); // ids of what one has stopped oneself, until the server says so
+  #noted = ""; // what was last said of whether the others see it
 
   /** @param {import("/call.js").Call} call @param {import("/tiles.js").Stage} stage */
   constructor(call, stage) {
@@ -21,13 +24,19 @@ export class Screen {
     element("screen").hidden = !navigator.mediaDevices?.getDisplayMedia;
     element("screen").addEventListener("click", () => (this.#stream ? this.#stop() : this.#share()));
     call.addEventListener("enter", () => this.#showPermission());
-    call.addEventListener("leave", () => this.#stop());
+    call.addEventListener("leave", () => {
+      this.#stop();
+      this.#stopped.clear();
+    });
     call.on("event", ({ type, participant, track }) => {
       if (participant?.id !== call.room.me?.id) return;
       this.#showPermission();
+      // The end of one share may be heard in the middle of the next.
+      if (type === "track.unpublished" && this.#stopped.delete(track.id)) return;
       const isOver = type === "track.unpublished" || (type === "track.muted" && track.mutedByAdmin);
       if (isOver && track.source === "screen_share" && this.#stream) this.#stop(say("host.screen-stopped"));
       else if (track?.source === "screen_share_audio") this.#hearHost(track);
+      this.#note();
     });
     if (call.hasEntered) this.#showPermission();
   }
@@ -49,6 +58,18 @@ export class Screen {
     if (!publication?.track || publication.track.enabled === !mutedByAdmin) return;
     publication.track.enabled = !mutedByAdmin;
     tell(say(mutedByAdmin ? "host.screen-muted" : "host.screen-unmuted"));
+  }
+
+  /** Says whether the others see it: where a host has stopped one, the next is seen once a host allows it. */
+  #note() {
+    if (!this.#stream || this.#publications.length === 0) return;
+    const tracks = this.#publications.map((each) => this.#call.room.trackOf(each));
+    const isHeld = tracks.some((track) => track?.source === "screen_share" && track.mutedByAdmin);
+    const words = say(isHeld ? "screen.held" : "screen.shared");
+    if (words === this.#noted) return;
+    this.#noted = words;
+    this.#card.querySelector("p").textContent = words;
+    tell(words);
   }
 
   async #share() {
@@ -80,11 +101,11 @@ export class Screen {
     try {
       const publications = await room.publish(stream, { video: "screen_share", audio: "screen_share_audio" });
       if (this.#stream !== stream) {
-        await room.unpublish(publications); // Ended before the server had answered.
+        await this.#unpublish(room, publications); // Ended before the server had answered.
         return;
       }
       this.#publications = publications;
-      tell(say("screen.shared"));
+      this.#note();
     } catch (error) {
       if (this.#stream !== stream) return;
       notice(joinProblem(error));
@@ -98,7 +119,7 @@ export class Screen {
     stop(this.#stream);
     this.#stream = null;
     if (this.#call.room) {
-      this.#call.room.unpublish(this.#publications).catch(() => {});
+      this.#unpublish(this.#call.room, this.#publications).catch(() => {});
       if (why) notice(why, { topic: "hosts" });
       else tell(say("screen.stopped"));
     }
@@ -106,19 +127,26 @@ export class Screen {
     this.#show(false);
   }
 
+  #unpublish(room, publications) {
+    for (const { id } of publications) if (id) this.#stopped.add(id);
+    return room.unpublish(publications);
+  }
+
   #show(isShared) {
     element("screen").setAttribute("aria-pressed", String(isShared));
+    this.#noted = "";
     if (!isShared) {
       this.#stage.remove("own screen");
       return;
     }
     const tile = this.#stage.tile("own screen", { own: true, group: "screen" });
     tile.show(this.#call.name, this.#call.room.me.identity);
-    tile.element.append(this.#card());
+    this.#card = this.#makeCard();
+    tile.element.append(this.#card);
   }
 
   /** In place of the screen itself, which would show itself in itself, and so on. */
-  #card() {
+  #makeCard() {
     const card = text("div", "", { className: "sharing" });
     const stopping = text("button", say("layout.stop-sharing"), { type: "button", className: "stop-sharing" });
     stopping.addEventListener("click", () => {

@@ -50,6 +50,7 @@ export default {
   "invite.unstopped": "Nicht alle Links konnten gesperrt werden. Versuchen Sie es gleich noch einmal.",
 
   // -- waiting to be let in
+  "screen.held": "Die anderen sehen Ihren Bildschirm, sobald die Moderation es erlaubt",
   "screen.shared": "Sie teilen Ihren Bildschirm",
   "screen.stopped": "Sie teilen Ihren Bildschirm nicht mehr",
 

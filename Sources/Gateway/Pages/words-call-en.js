@@ -50,6 +50,7 @@ export default {
   "invite.unstopped": "Not all links could be stopped. Try again in a moment.",
 
   // -- waiting to be let in
+  "screen.held": "The others see your screen once a host allows it",
   "screen.shared": "You're sharing your screen",
   "screen.stopped": "You stopped sharing your screen",
 

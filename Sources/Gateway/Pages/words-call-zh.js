@@ -50,6 +50,7 @@ export default {
   "invite.unstopped": "有的链接未能停用。请稍后再试。",
 
   // -- waiting to be let in
+  "screen.held": "主持人允许后，其他人才能看到你的屏幕",
   "screen.shared": "你正在共享屏幕",
   "screen.stopped": "你已停止共享屏幕",
 

@@ -38,10 +38,8 @@ extension RESTDoor {
   private func feed(of view: FigureView, _ call: RESTCall) throws(RESTProblem) -> FigureFeed {
     let (cost, now) = (looks(at: view), rooms.instant)
     let feed = figures.feeds.feed(
-      of: view, permit: { listPace.take(call.holder, looks: cost, now: now) }, measure: measure(view)
-    ) { [rooms, figures] in
-      try await rooms.pause(for: figures.pace)
-    }
+      of: view, permit: { listPace.take(call.holder, looks: cost, now: now) }, measure: measure(view),
+      pause: { [rooms, figures] in try await rooms.pause(for: figures.pace) })
     guard let feed else { throw RESTProblem(AdministrationError.tooOften) }
     return feed
   }

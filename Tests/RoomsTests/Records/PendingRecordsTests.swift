@@ -26,7 +26,8 @@ struct PendingRecordsTests {
     #expect(pending.waitingEvents == 0 && pending.waitingBytes == 0)
   }
 
-  @Test func `an invitation that ends before it is written leaves nothing, and one that is written is deleted`() {
+  @Test
+  func `an invitation that ends before it is written leaves nothing, and one that is written is deleted`() {
     var pending = PendingRecords(byteLimit: 100_000)
     var invitation = RecordBytesTests.invitation
     invitation.opened = 0

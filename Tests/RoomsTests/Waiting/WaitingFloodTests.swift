@@ -40,7 +40,9 @@ struct WaitingFloodTests {
   }
 
   /// As many events as a client may miss are those that are for it.
-  @Test func `who comes back has missed nothing of those who wait, however many do, unless it is a host`() throws {
+  @Test func `who comes back has missed nothing of those who wait, however many do, unless it is a host`()
+    throws
+  {
     let (run, host) = try scene()
     var newcomer = Newcomer(identity: "member", grants: .join("r"))
     newcomer.isAdmitted = true
