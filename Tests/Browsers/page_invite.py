@@ -30,6 +30,23 @@ WebSocket.prototype.send = function (data) {
   return send.call(this, data);
 };
 """
+# The list of links that the card asks for as it comes is answered as it is then, and late.
+HELD = """
+const asked = window.fetch;
+let open;
+const opened = new Promise((done) => { open = done; });
+window.fetch = async (url, options = {}) => {
+  const answer = await asked(url, options);
+  if (window.isHeld || options.method !== "GET" || !new URL(url, location).pathname.endsWith("/invitations")) return answer;
+  window.isHeld = true;
+  await opened;
+  return answer;
+};
+window.release = () => {
+  open();
+  return new Promise((done) => setTimeout(done, 200));
+};
+"""
 CARD = "document.getElementById('invite-card')"
 OPEN = f"{CARD} && !{CARD}.hidden"
 LINK = "document.getElementById('invite-link').value"
@@ -97,15 +114,19 @@ async def _many(report, options, server, browser, other):
     """A host's link gives each who opens it an identity of their own, and nothing of it is said to any server but to open it."""
     room = f"many {browser.name}"
     token = rest.token(options.roost, "--admin", "--room", room, "--identity", "host", "--name", "Hella")
-    host = Person(await new_tab(browser, DEVICE), "Hella")
+    host = Person(await new_tab(browser, DEVICE + HELD), "Hella")
     await host.tab.open(f"{server.ORIGIN}/?{urllib.parse.urlencode({'room': room})}#token={token}")
     await host.until("document.getElementById('name').readOnly")
     await host.click("join-button")
     await host.until(f"{IN_CALL} && {OPEN}")
+    # What the card asked as it came is answered last: which links there were before.
+    await host.until("window.isHeld")
     before = await host.tab.evaluate(f"return {LINK}")
     await _press(host, "Make a link")
-    link = await host.until(LINK)
+    await host.until(LINK)
+    await host.tab.evaluate("await window.release()")
     await _press(host, "Copy link")
+    link = await host.tab.evaluate(f"return {LINK}")
     copied, scanned = await host.until("window.copied"), await _scanned(host)
     secret = link.partition("#invitation=")[2]
     said = await host.tab.evaluate("return [...window.said, ...performance.getEntriesByType('resource').map(({ name }) => name)]")

@@ -5,7 +5,7 @@ import asyncio
 import json
 
 from harness import rest
-from harness.person import IN_CALL, Person, new_tab
+from harness.person import IN_CALL, SETTLED, Person, new_tab
 from page_talk import VOICE
 
 # Two of each kind, as a browser names them, and what is asked of them; a camera that can blur what is behind one.
@@ -58,6 +58,18 @@ NOW = f"Number({LEVEL}.ariaValueNow)"
 ROOM = "document.getElementById('room').value"
 VIEW = "document.body.dataset.view"
 
+# Where Join is, from the first picture of it on.
+STEADY = """
+window.places = [];
+const look = () => {
+  const { x, y, width, height } = document.getElementById("join-button")?.getBoundingClientRect() ?? {};
+  const place = [x, y, width, height].map(Math.round).join();
+  if (width > 0 && window.places.at(-1) !== place) window.places.push(place);
+  requestAnimationFrame(look);
+};
+look();
+"""
+
 
 async def _arrive(browser, server, room, can_blur=False):
     person = await Person.arrive(browser, server, room, "Ada", DEVICES.replace("CAN_BLUR", json.dumps(can_blur)))
@@ -82,6 +94,22 @@ async def _meter(report, browser, ada):
                        abs(level - screen) <= 2 and track > 0.8 * screen)
     return holds & report.row(f"page, {browser.name}: a voice, muted by pointer, unmuted by key", "seen, empty with a sign, seen",
                               f"{loud} %, {sign} “{said}”, {again} %", sign == "#icon-microphone-off" and said == "Muted")
+
+
+async def _steady(report, server, browser):
+    """Nothing moves under a finger while the devices are asked for."""
+    places = []
+    for size in ((1280, 800), (390, 844)):
+        tab = await new_tab(browser, DEVICES.replace("CAN_BLUR", "false") + STEADY)
+        ada = Person(tab, "Ada")
+        await tab.resize(*size)
+        await tab.open(f"{server.ORIGIN}/?room=steady&name=Ada")
+        await ada.until(SETTLED)
+        await ada.until("document.getElementById('camera-choice').value === 'desk' && document.getElementById('speaker-choice').options.length > 0")
+        places.append(await tab.evaluate("return window.places"))
+        await ada.leave()
+    return report.row(f"page, {browser.name}: where Join is, from the first picture until all devices are known", "in one place, at 1280 and 390 pixels",
+                      " / ".join(" then ".join(each) for each in places), [len(each) for each in places] == [1, 1])
 
 
 async def _devices(report, browser, ada):
@@ -237,6 +265,7 @@ async def _alone(report, server, browser):
     holds = await _meter(report, browser, ada)
     holds &= await _devices(report, browser, ada)
     await ada.leave()
+    holds &= await _steady(report, server, browser)
     holds &= await _effects(report, server, browser, hidden)
     return holds & await _names(report, server, browser)
 

@@ -76,7 +76,9 @@ for (const element of document.querySelectorAll("body *")) {
     const isWide = (overflowX !== "visible" || isRoot) && (box.left < around.left - 1 || box.right > around.right + 1);
     const isHigh = overflowY === "hidden" && !isRoot && (box.top < around.top - 1 || box.bottom > around.bottom + 1);
     if (isWide || isHigh) {
-      cut.push(`${element.id || element.className || element.localName}: ${element.textContent.trim().slice(0, 40)}`);
+      const about = (one) => [one.left, one.right, one.top, one.bottom].map(Math.round).join(" ");
+      cut.push(`${element.id || element.className || element.localName}: ${element.textContent.trim().slice(0, 40)}, ${about(box)}`
+        + ` in ${each.id || each.className || each.localName}, ${about(around)}`);
       break;
     }
   }

@@ -64,6 +64,7 @@ enum Pages {
     "chart.js": (script, PackageResources.chart_js),
     "choices.js": (script, PackageResources.choices_js),
     "corner.js": (script, PackageResources.corner_js),
+    "device-menus.js": (script, PackageResources.device_menus_js),
     "devices.js": (script, PackageResources.devices_js),
     "door.js": (script, PackageResources.door_js),
     "elements.js": (script, PackageResources.elements_js),

@@ -16,7 +16,6 @@ export class Choices {
   #devices;
   #switches;
   #stage;
-  #effects;
   #menus = {}; // once there is a call
   /** What can be chosen of each kind. @type {Object<string, {id: string, text: string, isChosen: boolean}[]>} */
   #lists = { camera: [], microphone: [], speaker: [] };
@@ -24,31 +23,33 @@ export class Choices {
   #unnamed = new Set();
 
   /** @param {import("/devices.js").Devices} devices @param {import("/switches.js").Switches} switches
-   * @param {import("/tiles.js").Stage} stage @param {import("/effects.js").Effects} effects */
-  constructor(devices, switches, stage, effects) {
+   * @param {import("/tiles.js").Stage} stage */
+  constructor(devices, switches, stage) {
     this.#devices = devices;
     this.#switches = switches;
     this.#stage = stage;
-    this.#effects = effects;
     switches.choose = (kind) => {
       if (element("call").hidden) element(`${kind}-choice`).focus();
       else this.#menus[kind]?.open();
     };
+    // There from the start, so that nothing moves under a finger once the devices are known.
+    element("speaker-field").hidden = !canChooseSpeaker;
     for (const kind of kinds) {
-      element(`${kind}-choice`).addEventListener("change", ({ target }) => this.#choose(kind, target.value));
+      element(`${kind}-choice`).addEventListener("change", ({ target }) => this.choose(kind, target.value));
     }
     devices.addEventListener("change", () => this.show());
     devices.addEventListener("list", () => this.show());
     onLanguage(() => this.show());
   }
 
-  /** Makes the menus of the call. @param {typeof import("/menu.js").Menu} Menu which nothing needs before */
-  offerMenus(Menu) {
-    const menu = (kind, groups) => {
-      element(`${kind}-more`).disabled = !mayPublish(kind) && !groups.includes("speaker");
-      return new Menu(element(`${kind}-more`), element(`${kind}-menu`), () => this.#groups(groups));
-    };
-    this.#menus = { camera: menu("camera", ["camera"]), microphone: menu("microphone", ["microphone", "speaker"]) };
+  /** @param {Object<string, import("/menu.js").Menu>} menus the same choices in the call, by kind */
+  offer(menus) {
+    this.#menus = menus;
+  }
+
+  /** What can be chosen of a kind. @returns {{id: string, text: string, isChosen: boolean}[]} */
+  of(kind) {
+    return this.#lists[kind];
   }
 
   /** Brings lists and menus up to date. */
@@ -85,42 +86,33 @@ export class Choices {
     return isThere ? remembered.speaker : found[0]?.deviceId;
   }
 
+  /** Speakers are named once a microphone may be used. */
+  #isOpening(kind) {
+    return kind === "speaker" ? canChooseSpeaker && this.#devices.isOpening("microphone") : this.#devices.isOpening(kind);
+  }
+
   #fill(kind) {
     const list = this.#lists[kind];
     const select = element(`${kind}-choice`);
-    if (kind === "speaker") element("speaker-field").hidden = list.length === 0;
+    if (kind === "speaker") element("speaker-field").hidden = list.length === 0 && !this.#isOpening(kind);
     const options = list.map(({ id, text, isChosen }) => new Option(text, id, isChosen, isChosen));
     if (options.length === 0) {
-      options.push(new Option(this.#absence(kind), ""));
+      options.push(new Option(this.absence(kind), ""));
     }
     select.disabled = list.length === 0;
     select.replaceChildren(...options);
   }
 
   /** What stands in a list with nothing in it. */
-  #absence(kind) {
+  absence(kind) {
     if (query.get("source") === "noise") return say("choices.generated");
     if (kind !== "speaker" && !mayPublish(kind)) return say("choices.forbidden");
-    if (this.#devices.isOpening(kind)) return say("choices.waiting");
+    if (this.#isOpening(kind)) return say("choices.waiting");
     if (this.#unnamed.has(kind)) return say("choices.unnamed");
     return say("choices.none");
   }
 
-  #groups(shown) {
-    const groups = shown.map((kind) => ({
-      label: say(`kind.${kind}`),
-      items: this.#lists[kind].map(({ id, text, isChosen }) =>
-        ({ text, isChosen, choose: () => this.#choose(kind, id) })),
-    })).filter(({ items }) => items.length > 0);
-    const [kind] = shown;
-    const items = this.#effects.items(kind);
-    if (items.length > 0 && groups.length > 0) groups.push({ label: say("effects.title"), items });
-    if (groups.length > 0) return groups;
-    return [{ label: say(`kind.${kind}`),
-      items: [{ text: this.#absence(kind), isChosen: false, choose: () => this.#choose(kind, "") }] }];
-  }
-
-  async #choose(kind, id) {
+  async choose(kind, id) {
     if (kind === "speaker" && id === ask) {
       try {
         id = (await navigator.mediaDevices.selectAudioOutput()).deviceId;

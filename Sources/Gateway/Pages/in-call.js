@@ -2,9 +2,9 @@
 
 import { Banner } from "/banner.js";
 import { Chat } from "/chat.js";
+import { deviceMenus } from "/device-menus.js";
 import { Door } from "/door.js";
 import { panels } from "/keyboard.js";
-import { Menu } from "/menu.js";
 import { More } from "/more.js";
 import { Hands } from "/hands.js";
 import { Invite } from "/invite.js";
@@ -29,13 +29,13 @@ await learn("call");
 /**
  * Puts these parts together.
  * @param {{call: import("/call.js").Call, choices: import("/choices.js").Choices, devices: import("/devices.js").Devices,
- *   stage: import("/tiles.js").Stage, switches: import("/switches.js").Switches, missed: [string, object][]}} page
+ *   effects: import("/effects.js").Effects, stage: import("/tiles.js").Stage, switches: import("/switches.js").Switches, missed: [string, object][]}} page
  *   `missed`: what the room said before they were there
  */
-export function complete({ call, choices, devices, stage, switches, missed }) {
+export function complete({ call, choices, devices, effects, stage, switches, missed }) {
   const banner = new Banner(call, stage);
   new Sizes(call, stage);
-  choices.offerMenus(Menu);
+  choices.offer(deviceMenus(choices, effects));
   new Screen(call, stage);
   new Recorded(call);
   new Talk(call, devices, switches);

@@ -18,6 +18,7 @@ export class Invite {
   #parts;
   #made = null; // {id, url} as the server made it
   #links = []; // ids of those that let others in, as the server lists them
+  #changes = 0; // of the links, made here: a list that was asked for before one is out of date
   #isDismissed = false;
 
   /** @param {import("/call.js").Call} call which has begun */
@@ -180,6 +181,7 @@ export class Invite {
     try {
       const { id, url } = await this.#rest.invite(this.#call.roomName, { ttl: holds });
       if (room !== this.#call.room) return;
+      this.#changes += 1;
       this.#made = { id, url };
       this.#links.push(id);
       this.#write();
@@ -199,13 +201,14 @@ export class Invite {
   async #find() {
     if (!this.#mayInvite) return;
     const { room } = this.#call;
+    const changes = this.#changes;
     let items;
     try {
       ({ items } = await this.#rest.invitations(this.#call.roomName));
     } catch {
       return; // It is asked again when the card is opened again.
     }
-    if (room !== this.#call.room) return;
+    if (room !== this.#call.room || changes !== this.#changes) return;
     this.#links = items.map(({ id }) => id);
     if (!this.#links.includes(this.#made?.id)) this.#made = null;
     this.#write();
@@ -224,6 +227,7 @@ export class Invite {
     }
     stop.disabled = false;
     if (room !== this.#call.room) return;
+    this.#changes += 1;
     this.#links = left;
     if (!left.includes(this.#made?.id)) this.#made = null;
     tell(say(left.length === 0 ? "invite.stopped" : "invite.unstopped"));

@@ -39,7 +39,8 @@ const devices = new Devices({
 const stage = new Stage(element("stage"), element("tile"));
 const call = new Call();
 const switches = new Switches(devices);
-const choices = new Choices(devices, switches, stage, new Effects(devices));
+const effects = new Effects(devices);
+const choices = new Choices(devices, switches, stage);
 const lobby = new Lobby(call, devices, stage);
 new People(call, stage);
 new Sending(call, devices, stage);
@@ -57,7 +58,7 @@ for (const type of ["history", "data"]) {
 }
 call.addEventListener("enter", () => {
   whole ??= import("/in-call.js").then(({ complete }) => {
-    complete({ call, choices, devices, stage, switches, missed });
+    complete({ call, choices, devices, effects, stage, switches, missed });
     missed = null;
   }, () => (whole = null));
 });
