@@ -4,7 +4,7 @@ import { Banner } from "/banner.js";
 import { Chat } from "/chat.js";
 import { deviceMenus } from "/device-menus.js";
 import { Door } from "/door.js";
-import { panels } from "/keyboard.js";
+import { listenForKeys, panels } from "/keyboard.js";
 import { More } from "/more.js";
 import { Hands } from "/hands.js";
 import { Invite } from "/invite.js";
@@ -53,6 +53,7 @@ export function complete({ call, choices, devices, effects, stage, switches, mis
   new Reactions(call);
   new More();
   new Passing(stage);
+  listenForKeys(call);
   panels.push(side, readings, invite);
   goByF6();
   for (const [type, detail] of missed) if (type === "history") chat.recall(detail); else chat.hear(detail);

@@ -6,7 +6,6 @@ import { Choices } from "/choices.js";
 import { Devices } from "/devices.js";
 import { Effects } from "/effects.js";
 import { element } from "/elements.js";
-import { listenForKeys } from "/keyboard.js";
 import { Lobby } from "/lobby.js";
 import { Hosts } from "/hosts.js";
 import { claims, forget, hasInvitation, isNeeded, mayPublish } from "/invitation.js";
@@ -45,7 +44,6 @@ const lobby = new Lobby(call, devices, stage);
 new People(call, stage);
 new Sending(call, devices, stage);
 new Hosts(call, devices, switches);
-listenForKeys(call);
 
 // What a call needs once it shows is fetched then; what comes before waits for it.
 let missed = [];
