@@ -43,7 +43,9 @@ def heard(roost, identity, after=0, device=None, limit=200):
     items = []
     while True:
         more = f"&device={device}" if device else ""
-        page = patient(roost, identity, "GET", f"/v1/calls/events?after={after}&limit={limit}{more}").json
+        answer = patient(roost, identity, "GET", f"/v1/calls/events?after={after}&limit={limit}{more}")
+        assert answer.status == 200, (answer.status, answer.body)
+        page = answer.json
         items += page["items"]
         if not page["items"]:
             return items, page["last"]
