@@ -102,9 +102,10 @@ export class REST {
     return this.#fetch("GET", "statistics", { query, ...options });
   }
 
-  /** The stream of what happens in a room, from the oldest that is kept. @param {{headers: object, signal: AbortSignal}} options */
-  events(room, options) {
-    return this.#fetch("GET", `${inRoom(room)}/events`, options);
+  /** What has happened in a room, from the oldest that is kept. @param {{after?: string, roomId?: string, limit: number}} query
+   * @returns {Promise<{roomId: string, items: object[], next?: string, lastEvent: number}>} */
+  events(room, query) {
+    return this.#ask("GET", `${inRoom(room)}/events`, { query });
   }
 
   /** Every page of a list, up to `most` items. @param {(query: object) => Promise<{items: object[], next?: string}>} page */
