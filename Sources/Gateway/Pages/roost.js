@@ -45,10 +45,17 @@ export class Room extends EventTarget {
   /** @param {RoomOptions} options */
   constructor(options) {
     super();
-    const all = { slots: 4, patience: 300, ...options };
+    const all = { ...options, slots: options.slots ?? 4, patience: options.patience ?? 300 };
     this.#signalling = new Signalling(all, {
       waiting: (message) => this.#emit("waiting", message),
-      joined: (message) => this.#joined(message),
+      joined: (message) => {
+        try {
+          this.#joined(message);
+        } catch (error) {
+          this.#reset(); // It is joined no more.
+          throw error;
+        }
+      },
       resumed: (message) => this.#resumed(message),
       message: (message) => this.#receive(message),
       state: (state) => this.#emit("state", state),
@@ -109,7 +116,12 @@ export class Room extends EventTarget {
    */
   async connect() {
     const joined = await this.#signalling.join();
-    await this.#negotiation.negotiate();
+    try {
+      await this.#negotiation.negotiate();
+    } catch (error) {
+      if (this.#signalling.withdraw()) this.#reset();
+      throw error;
+    }
     return joined;
   }
 
@@ -242,6 +254,12 @@ export class Room extends EventTarget {
     this.#negotiation.begin(message.iceServers);
     this.#emit("joined", { ...message, gone });
     if (isRenewal) this.#negotiation.renew(() => this.#preferences.sayAgain((id) => this.#roster.track(id) !== undefined));
+  }
+
+  /** As before `connect`. */
+  #reset() {
+    this.#roster.me = null;
+    this.#negotiation.reset();
   }
 
   /** What was missed comes next; only what is named by the message itself is taken here. */

@@ -42,7 +42,7 @@ const follows = {
   idle: ["joining", "over"],
   joining: ["waiting", "open", "idle", "over"],
   waiting: ["open", "lost", "idle", "over"],
-  open: ["lost", "over"],
+  open: ["lost", "idle", "over"],
   lost: ["waiting", "open", "over"],
   over: [],
 };
@@ -63,6 +63,7 @@ export class Signalling {
   #interval = 20; // seconds
   #lastHeard = 0;
   #ending = null; // what is known of the end before it has come
+  #fault = null; // what the listener has thrown when a session began
   #hurry = null;
 
   /**
@@ -88,7 +89,7 @@ export class Signalling {
       globalThis.addEventListener?.("online", this.#wake);
       return joined;
     } catch (error) {
-      this.#goTo("idle");
+      if (this.#goTo("idle")) this.#forget(error);
       throw error;
     }
   }
@@ -110,9 +111,31 @@ export class Signalling {
     });
   }
 
+  /** Gives up what has just been joined, as if it hadn't been. @returns whether it may be joined again; else the end follows */
+  withdraw() {
+    if (this.#state !== "open" || this.#ending) {
+      if (!this.#ending) this.leave();
+      return false;
+    }
+    this.send({ type: "leave" });
+    this.#discard(this.#socket);
+    this.#goTo("idle");
+    this.#forget(new RoostError("closed", "the call has ended", "after"));
+    return true;
+  }
+
+  /** There is no session any more, and it may be joined again. */
+  #forget(error) {
+    this.#hasJoined = false;
+    this.#resumeToken = null;
+    this.#reject(error);
+    globalThis.removeEventListener?.("online", this.#wake);
+  }
+
   /** Says goodbye; the end follows, whether or not the server answers. */
   leave() {
-    if (this.#state === "waiting") this.send({ type: "leave" });
+    // Also where the server's answer to the first message is still on its way: it would keep the session for one that comes back.
+    this.send({ type: "leave" });
     if (!this.#hasJoined) {
       // There is no session yet, so nothing to end.
       this.#goTo("over");
@@ -121,7 +144,6 @@ export class Signalling {
       return;
     }
     this.#ending ??= { reason: "left" };
-    if (this.#state === "open") this.send({ type: "leave" });
     setTimeout(() => this.#end({ code: 1000 }), this.#state === "open" ? 500 : 0);
   }
 
@@ -161,8 +183,15 @@ export class Signalling {
           } else if (message.type === "closed") {
             reject(notLetIn(message.reason));
           } else if (message.type === "joined" || message.type === "resumed") {
-            this.#opened(socket, message);
-            resolve(message);
+            try {
+              this.#opened(socket, message);
+              resolve(message);
+            } catch (error) {
+              // Nothing can be made of this session here, and the server is not to keep it.
+              this.#fault = error;
+              this.send({ type: "leave" });
+              reject(error);
+            }
           }
         };
       });
@@ -199,10 +228,10 @@ export class Signalling {
       const asked = [...this.#waiting.values()];
       this.#waiting.clear();
       this.#lastEvent = message.lastEvent;
-      this.#listener.joined(message);
       // What was asked of the session before was asked of a participant that no longer exists.
       const error = new RoostError("session-gone", "the session was over before it answered", "now");
       for (const { reject } of asked) reject(error);
+      this.#listener.joined(message);
     } else {
       this.#listener.resumed(message);
       const { answer } = message;
@@ -305,7 +334,7 @@ export class Signalling {
         if (isResumed && error.retry !== "after") {
           this.#resumeToken = null;
           attempt = -1;
-        } else if (error.retry === "never" || performance.now() > deadline) {
+        } else if (error === this.#fault || error.retry === "never" || performance.now() > deadline) {
           this.#end({ reason: "connectionLost", error });
         }
       }
