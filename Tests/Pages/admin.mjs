@@ -65,7 +65,7 @@ test("what was searched for a moment before one signs out is not asked for behin
   element("sign-out").click();
   pass(1000);
   await settled();
-  assert.deepEqual([asked.length, element("signed-in").hidden], [length, true]);
+  assert.deepEqual([asked.length, element("signed-in").hidden, element("notice").hidden], [length, true, true]);
 });
 
 test("a server that is about to stop is said to be so as long as it is, whatever is searched for", async () => {
