@@ -117,10 +117,12 @@ test("what fails behind joining leaves the room, and one may connect again", asy
   room.addEventListener("closed", ({ detail }) => ends.push(detail));
   server.refuses.set("offer", { code: "bad-offer", retry: "never" });
   await assert.rejects(room.connect(), (error) => error.code === "bad-offer");
-  assert.deepEqual([server.heard("leave").length, FakeSocket.last.readyState, room.me, room.connection], [1, 3, null, null]);
+  assert.deepEqual([server.heard("leave").length, FakeSocket.last.readyState, FakeConnection.last.signalingState], [1, 3, "closed"]);
   server.refuses.clear();
   assert.equal((await room.connect()).type, "joined");
-  assert.deepEqual([FakeSocket.all.length, room.me.identity, server.heard("offer").length, ends], [2, "me", 2, []]);
+  assert.deepEqual([FakeSocket.all.length, room.me.identity, room.connection.signalingState, ends], [2, "me", "stable", []]);
+  const [publication] = await room.publish([{ kind: "audio", enabled: true }]);
+  assert.equal(publication.id, `TR_${publication.mid}`);
 });
 
 test("a connection that the browser refuses to make fails joining with that, leaves, and one may connect again", async (context) => {
@@ -131,7 +133,7 @@ test("a connection that the browser refuses to make fails joining with that, lea
   context.after(() => (globalThis.RTCPeerConnection = Made));
   globalThis.RTCPeerConnection = class { constructor() { throw new SyntaxError("no such server"); } };
   await assert.rejects(room.connect(), SyntaxError);
-  assert.deepEqual([server.heard("leave").length, room.me], [1, null]);
+  assert.deepEqual([server.heard("leave").length, room.me, room.connection], [1, null, null]);
   globalThis.RTCPeerConnection = Made;
   assert.equal((await room.connect()).type, "joined");
   assert.equal(room.me.identity, "me");

@@ -77,13 +77,6 @@ export class Negotiation {
     this.#abandon(new RoostError("closed", "the call has ended", "after"));
   }
 
-  /** As before the first session. */
-  reset() {
-    this.close();
-    this.connection = this.#renewal = null;
-    this.#publications.clear();
-  }
-
   #make(iceServers) {
     this.#abandoned = new Promise((_, reject) => (this.#abandon = reject));
     this.#abandoned.catch(() => {});

@@ -48,14 +48,7 @@ export class Room extends EventTarget {
     const all = { ...options, slots: options.slots ?? 4, patience: options.patience ?? 300 };
     this.#signalling = new Signalling(all, {
       waiting: (message) => this.#emit("waiting", message),
-      joined: (message) => {
-        try {
-          this.#joined(message);
-        } catch (error) {
-          this.#reset(); // It is joined no more.
-          throw error;
-        }
-      },
+      joined: (message) => this.#joined(message),
       resumed: (message) => this.#resumed(message),
       message: (message) => this.#receive(message),
       state: (state) => this.#emit("state", state),
@@ -119,7 +112,8 @@ export class Room extends EventTarget {
     try {
       await this.#negotiation.negotiate();
     } catch (error) {
-      if (this.#signalling.withdraw()) this.#reset();
+      this.#signalling.withdraw();
+      this.#negotiation.close();
       throw error;
     }
     return joined;
@@ -249,17 +243,11 @@ export class Room extends EventTarget {
   #joined(message) {
     const isRenewal = this.connection !== null;
     this.#end(this.#roster.tracks);
+    this.#negotiation.begin(message.iceServers);
     const gone = this.#roster.begin(message);
     this.#playback.begin();
-    this.#negotiation.begin(message.iceServers);
     this.#emit("joined", { ...message, gone });
     if (isRenewal) this.#negotiation.renew(() => this.#preferences.sayAgain((id) => this.#roster.track(id) !== undefined));
-  }
-
-  /** As before `connect`. */
-  #reset() {
-    this.#roster.me = null;
-    this.#negotiation.reset();
   }
 
   /** What was missed comes next; only what is named by the message itself is taken here. */

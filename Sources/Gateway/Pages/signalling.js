@@ -63,7 +63,6 @@ export class Signalling {
   #interval = 20; // seconds
   #lastHeard = 0;
   #ending = null; // what is known of the end before it has come
-  #fault = null; // what the listener has thrown when a session began
   #hurry = null;
 
   /**
@@ -89,7 +88,7 @@ export class Signalling {
       globalThis.addEventListener?.("online", this.#wake);
       return joined;
     } catch (error) {
-      if (this.#goTo("idle")) this.#forget(error);
+      if (this.#goTo("idle")) this.#hasJoined = false;
       throw error;
     }
   }
@@ -111,30 +110,19 @@ export class Signalling {
     });
   }
 
-  /** Gives up what has just been joined, as if it hadn't been. @returns whether it may be joined again; else the end follows */
+  /** Gives up what has just been joined: it may be joined again, unless its end is on the way. */
   withdraw() {
-    if (this.#state !== "open" || this.#ending) {
-      if (!this.#ending) this.leave();
-      return false;
-    }
+    if (this.#state !== "open" || this.#ending) return this.leave();
     this.send({ type: "leave" });
     this.#discard(this.#socket);
     this.#goTo("idle");
-    this.#forget(new RoostError("closed", "the call has ended", "after"));
-    return true;
-  }
-
-  /** There is no session any more, and it may be joined again. */
-  #forget(error) {
     this.#hasJoined = false;
-    this.#resumeToken = null;
-    this.#reject(error);
-    globalThis.removeEventListener?.("online", this.#wake);
+    this.#reject(new RoostError("closed", "the call has ended", "after"));
   }
 
   /** Says goodbye; the end follows, whether or not the server answers. */
   leave() {
-    // Also where the server's answer to the first message is still on its way: it would keep the session for one that comes back.
+    // Also behind a first message that isn't answered yet.
     this.send({ type: "leave" });
     if (!this.#hasJoined) {
       // There is no session yet, so nothing to end.
@@ -187,10 +175,9 @@ export class Signalling {
               this.#opened(socket, message);
               resolve(message);
             } catch (error) {
-              // Nothing can be made of this session here, and the server is not to keep it.
-              this.#fault = error;
+              // Nothing comes of this session here.
               this.send({ type: "leave" });
-              reject(error);
+              reject(Object.assign(error, { retry: "never" }));
             }
           }
         };
@@ -334,7 +321,7 @@ export class Signalling {
         if (isResumed && error.retry !== "after") {
           this.#resumeToken = null;
           attempt = -1;
-        } else if (error === this.#fault || error.retry === "never" || performance.now() > deadline) {
+        } else if (error.retry === "never" || performance.now() > deadline) {
           this.#end({ reason: "connectionLost", error });
         }
       }
