@@ -5,6 +5,7 @@ import os
 import re
 
 from harness.administration import NOTICE, administer, room_of, row_of
+from harness.guests import guests
 from harness.person import Person
 
 PEOPLE = "[...document.querySelectorAll('#people > li')].map((row) => row.querySelector('.name').textContent)"
@@ -179,6 +180,32 @@ async def _pictures(report, admin, ada, browser):
                       and event.startswith("An administrator looked at a picture of Ada") and "two seconds" in again)
 
 
+async def _many(report, options, server, browser):
+    """Of more than the page lists, one is looked for and looked at closely: there to stay when the search is over, until gone, which is said."""
+    room = f"many-{browser.name}"
+    zoe = row_of("Zoe")
+    async with guests(server, room, [f"Guest {number}" for number in range(103)]):
+        # Behind all others, by her identity.
+        async with guests(server, room, ["Zoe"], first=999):
+            admin = await administer(options, server, browser, room)
+            await admin.until(f"!document.getElementById('more-people').hidden && ({PEOPLE}).length === 100")
+            await _type(admin, "people-search", "zoe")
+            await admin.until(f"({PEOPLE}).join() === 'Zoe'")
+            await admin.tab.evaluate(f"({zoe}).querySelector('.closer summary').click()")
+            await admin.until(f"({CHARTS}).length === 3")
+            await _type(admin, "people-search", "")
+            await admin.until(f"!document.getElementById('more-people').hidden && ({PEOPLE}).length >= 100")
+            first = await admin.tab.evaluate(f"return ({CHARTS})[0][1]")
+            await admin.until(f"({CHARTS}).length === 3 && ({CHARTS})[0][1] > {first} + 1")
+            people = await admin.tab.evaluate(f"return ({PEOPLE}).length")
+            await admin.tab.evaluate(f"({zoe}).querySelector('.remove').focus()")
+        said = await admin.until(f"!({zoe}) && ((text) => text.includes('Zoe left') && text)(document.getElementById('status').textContent)")
+        focus = await admin.tab.evaluate("return document.activeElement.id")
+        await admin.leave()
+    return report.row(f"/admin, {browser.name}: one of more than a hundred who is looked at closely", "stays, with charts that go on; “left” when she has, the focus on the title",
+                      f"{people} listed, “{said}”, {focus}", people == 101 and focus == "room-title")
+
+
 async def _narrow(report, options, admin, browser):
     await admin.tab.resize(390, 844)
     width = await admin.tab.evaluate("return document.documentElement.scrollWidth")
@@ -217,7 +244,7 @@ async def _look(report, options, server, browser, other):
     holds &= await _narrow(report, options, admin, name)
     for person in (ada, bob, admin):
         await person.leave()
-    return holds
+    return holds & await _many(report, options, server, browser)
 
 
 async def meet(report, options, server, chromium, firefox):
