@@ -185,7 +185,7 @@ async def _many(report, options, server, browser):
     room = f"many-{browser.name}"
     zoe = row_of("Zoe")
     async with guests(server, room, [f"Guest {number}" for number in range(103)]):
-        # Behind all others, by her identity.
+        # Behind all others, by the identity.
         async with guests(server, room, ["Zoe"], first=999):
             admin = await administer(options, server, browser, room)
             await admin.until(f"!document.getElementById('more-people').hidden && ({PEOPLE}).length === 100")
@@ -202,7 +202,7 @@ async def _many(report, options, server, browser):
         said = await admin.until(f"!({zoe}) && ((text) => text.includes('Zoe left') && text)(document.getElementById('status').textContent)")
         focus = await admin.tab.evaluate("return document.activeElement.id")
         await admin.leave()
-    return report.row(f"/admin, {browser.name}: one of more than a hundred who is looked at closely", "stays, with charts that go on; “left” when she has, the focus on the title",
+    return report.row(f"/admin, {browser.name}: one of more than a hundred who is looked at closely", "stays, with charts that go on; “left” when that is so, the focus on the title",
                       f"{people} listed, “{said}”, {focus}", people == 101 and focus == "room-title")
 
 
