@@ -1,7 +1,11 @@
 """/admin: rooms, people and tracks as they are, mute and remove, and who is let in."""
 
+import asyncio
+import contextlib
+
 from harness.administration import room_of
 from harness.person import Person, new_tab
+from harness.remote import RemoteError
 from harness.rest import token
 
 HOSTILE = '<img src=x onerror="window.complaints.push(1)">'
@@ -101,6 +105,25 @@ async def _refused(report, options, server, browser):
                       and seen[3] == "signed in")
 
 
+async def _followed(report, options, server, browser):
+    """Another link in the same tab is followed: nothing but what is behind the # changes."""
+    admin = Person(await new_tab(browser), "admin")
+    await admin.tab.open(f"{server.ORIGIN}/admin")
+    hints = await admin.until("((hints) => hints.every(Boolean) && hints)([...document.querySelectorAll('input[type=search]')].map((each) => each.placeholder))")
+    await admin.until("document.activeElement.id === 'token'")
+    words = token(options.roost, "--list", "--admin", "--room", "*")
+    await admin.tab.evaluate(f"window.isOld = true; setTimeout(() => (location.hash = 'token={words}'), 0)")
+    for _ in range(200):
+        await asyncio.sleep(0.05)
+        with contextlib.suppress(RemoteError):  # While one page goes and the other comes there is none to ask.
+            if await admin.tab.evaluate(f"return !window.isOld && document.readyState === 'complete' && {SIGNED_IN}"):
+                break
+    address, is_in = await admin.tab.evaluate(f"return [location.href, {SIGNED_IN}]")
+    await admin.leave()
+    return report.row(f"/admin, {browser.name}: another link in the same tab; fields that are searched by", "signed in, the token gone from the address; each says so",
+                      f"{address}, {is_in}; {hints}", address == f"{server.ORIGIN}/admin" and is_in and hints == ["Search"] * 3)
+
+
 async def _accessible(report, options, server, chromium):
     """Whatever can be operated has a name that says whose it is."""
     ada = await Person.join(chromium, server, "admin-names", "Ada")
@@ -120,6 +143,8 @@ async def _accessible(report, options, server, chromium):
 async def meet(report, options, server, chromium, firefox):
     holds = await _administer(report, options, server, chromium, firefox)
     holds &= await _administer(report, options, server, firefox, chromium)
+    for browser in (chromium, firefox):
+        holds &= await _followed(report, options, server, browser)
     holds &= await _refused(report, options, server, chromium)
     holds &= await _accessible(report, options, server, chromium)
     return holds

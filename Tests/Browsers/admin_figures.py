@@ -5,6 +5,7 @@ import os
 import re
 
 from harness.administration import NOTICE, administer, room_of, row_of
+from harness.guests import guests
 from harness.person import Person
 
 PEOPLE = "[...document.querySelectorAll('#people > li')].map((row) => row.querySelector('.name').textContent)"
@@ -118,6 +119,25 @@ async def _events(report, admin, browser):
                       f"{len(every)}, {len(tracks)}, {len(bobs)}", complete)
 
 
+async def _two(report, options, server, browser, admin, room):
+    """Two windows of one browser, what happened open in both: browsers open six connections to one server, and what is done needs one."""
+    second = await administer(options, server, browser, room)
+    await second.click_on("document.querySelector('#happened summary')")
+    await second.until(f"({EVENTS}).includes('The room began')")
+    lock = "document.getElementById('lock').textContent"
+    for each, other, words in ((second, admin, "Unlock room"), (admin, second, "Lock room")):
+        await each.tab.evaluate("document.getElementById('lock').click()")
+        await each.until(f"{lock} === '{words}'")
+        if not await other.tab.evaluate("return document.hidden"):
+            await other.until(f"{lock} === '{words}'")
+    if not await second.tab.evaluate("return document.hidden"):
+        await second.until(f"({EVENTS}).filter((each) => each === 'The room was changed').length === 2")
+    hidden = [await each.tab.evaluate("return document.hidden") for each in (admin, second)]
+    await second.leave()
+    return report.row(f"/admin, {browser.name}: two windows, what happened open in both", "locked in one, unlocked in the other, seen in both",
+                      f"so; hidden: {hidden}", True)
+
+
 async def _pictures(report, admin, ada, browser):
     """Decoded where the browser can, and then the one who is looked at hears of it; else that is said, and nothing asked for."""
     await ada.tab.evaluate("""window.taken = [];
@@ -136,17 +156,54 @@ async def _pictures(report, admin, ada, browser):
     width, height, light, bare, label = await admin.tab.evaluate(PICTURE)
     await ada.until("window.taken.join() === 'camera'")
     [event] = await admin.until(f"({EVENTS}).length === 1 && {EVENTS}")
-    # Of two at once one is refused.
-    await admin.tab.evaluate(f"{look}.click(); {look}.click()")
+    # Two clicks at once are one, once the server gives another one of this track; right behind it there is none.
+    await admin.tab.evaluate("return new Promise((done) => setTimeout(done, 2000))")
+    await admin.tab.evaluate(f"""window.answers = [];
+      const ask = window.fetch;
+      window.fetch = async (...all) => {{
+        const answer = await ask(...all);
+        if (String(all[0]).includes('/thumbnail')) window.answers.push(answer.status);
+        return answer;
+      }};
+      {look}.click(); {look}.click()""")
+    await admin.until(f"window.answers.length > 0 && !{look}.hasAttribute('aria-busy')")
+    once = await admin.tab.evaluate(f"return [window.answers.join(), {NOTICE}]") == ["200", False]
+    await admin.tab.evaluate(f"{look}.click()")
     again = await admin.until(NOTICE)
     await admin.click("notice-close")
     await admin.tab.evaluate("document.querySelector('.picture:not([hidden]) button').focus()")
     await admin.tab.press("Enter")
     await admin.until(f"!document.querySelector('.picture:not([hidden])') && document.activeElement === {look}")
-    return report.row(f"/admin, {browser}: a picture of a camera", "decoded here; heard of there and in the events; not twice at once",
-                      f"{width}×{height}, {light}, {bare} / {label} / {event} / “{again}”",
-                      width >= 160 and height >= 90 and light > 100 and bare == 0 and "Ada’s camera" in label
+    return report.row(f"/admin, {browser}: a picture of a camera", "decoded here; heard of there and in the events; once for two clicks",
+                      f"{width}×{height}, {light}, {bare} / {label} / {event} / {once} / “{again}”",
+                      width >= 160 and height >= 90 and light > 100 and bare == 0 and once and "Ada’s camera" in label
                       and event.startswith("An administrator looked at a picture of Ada") and "two seconds" in again)
+
+
+async def _many(report, options, server, browser):
+    """Of more than the page lists, one is looked for and looked at closely: there to stay when the search is over, until gone, which is said."""
+    room = f"many-{browser.name}"
+    zoe = row_of("Zoe")
+    async with guests(server, room, [f"Guest {number}" for number in range(103)]):
+        # Behind all others, by the identity.
+        async with guests(server, room, ["Zoe"], first=999):
+            admin = await administer(options, server, browser, room)
+            await admin.until(f"!document.getElementById('more-people').hidden && ({PEOPLE}).length === 100")
+            await _type(admin, "people-search", "zoe")
+            await admin.until(f"({PEOPLE}).join() === 'Zoe'")
+            await admin.tab.evaluate(f"({zoe}).querySelector('.closer summary').click()")
+            await admin.until(f"({CHARTS}).length === 3")
+            await _type(admin, "people-search", "")
+            await admin.until(f"!document.getElementById('more-people').hidden && ({PEOPLE}).length >= 100")
+            first = await admin.tab.evaluate(f"return ({CHARTS})[0][1]")
+            await admin.until(f"({CHARTS}).length === 3 && ({CHARTS})[0][1] > {first} + 1")
+            people = await admin.tab.evaluate(f"return ({PEOPLE}).length")
+            await admin.tab.evaluate(f"({zoe}).querySelector('.remove').focus()")
+        said = await admin.until(f"!({zoe}) && ((text) => text.includes('Zoe left') && text)(document.getElementById('status').textContent)")
+        focus = await admin.tab.evaluate("return document.activeElement.id")
+        await admin.leave()
+    return report.row(f"/admin, {browser.name}: one of more than a hundred who is looked at closely", "stays, with charts that go on; “left” when that is so, the focus on the title",
+                      f"{people} listed, “{said}”, {focus}", people == 101 and focus == "room-title")
 
 
 async def _narrow(report, options, admin, browser):
@@ -182,11 +239,12 @@ async def _look(report, options, server, browser, other):
     holds &= await _lists(report, admin, name, room)
     holds &= await _charts(report, options, admin, name)
     holds &= await _events(report, admin, name)
+    holds &= await _two(report, options, server, browser, admin, room)
     holds &= await _pictures(report, admin, ada, name)
     holds &= await _narrow(report, options, admin, name)
     for person in (ada, bob, admin):
         await person.leave()
-    return holds
+    return holds & await _many(report, options, server, browser)
 
 
 async def meet(report, options, server, chromium, firefox):

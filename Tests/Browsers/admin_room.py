@@ -63,14 +63,17 @@ async def _mute_all(report, admin, ada, bob, browser):
     await admin.tab.press("Enter")
     for person in (ada, bob):
         await person.until(BLOCKED)
-    await admin.until("document.getElementById('mute-all').textContent === 'Allow all to unmute'")
+    await admin.until(f"{SAID}.includes('You muted 2 microphones')")
     focus = await admin.tab.evaluate("return document.activeElement.id")
-    await _point(admin, "document.getElementById('mute-all')")
+    await _point(admin, "document.getElementById('allow-all')")
+    await admin.until("document.getElementById('question').open")
+    other = await admin.text("question-title")
+    await _point(admin, "document.getElementById('question-yes')")
     for person in (ada, bob):
         await person.until(f"!({BLOCKED}) && {NOTICE} === 'You can unmute now.'")
-    await admin.until("document.getElementById('mute-all').textContent === 'Mute all'")
-    return report.row(f"/admin, {browser}: all muted by keyboard, and allowed again by pointer", "asked first, both muted, both may unmute",
-                      f"“{question}” {focus}", question.startswith("Mute everyone in") and focus == "mute-all")
+    return report.row(f"/admin, {browser}: all muted by keyboard, and allowed again by pointer", "asked first both times, both muted, both may unmute",
+                      f"“{question}” {focus} “{other}”",
+                      question.startswith("Mute everyone in") and focus == "mute-all" and other.startswith("Allow everyone in"))
 
 
 async def _lock(report, options, server, room, admin, browser):
@@ -87,7 +90,8 @@ async def _lock(report, options, server, room, admin, browser):
 
 
 async def _waiting(report, options, server, room, admin, other, browser):
-    """Two who wait: one let in by keyboard, one refused by pointer, as another session of the first is, which itself stays."""
+    """Two who wait: one let in by keyboard, behind which the other has the focus, one refused by pointer, as another session of the first is, which
+    itself stays."""
     rest.change(server, options.roost, room, admission=True)
     people = []
     for name in ("Eve", "Mallory"):
@@ -101,7 +105,7 @@ async def _waiting(report, options, server, room, admin, other, browser):
     await admin.tab.evaluate(f"{button % ('Eve', 'admit')}.focus()")
     await admin.tab.press("Enter")
     await eve.until(IN_CALL)
-    await admin.until(f"{WAITERS}.join() === 'Mallory' && document.activeElement.id === 'room-title'")
+    await admin.until(f"{WAITERS}.join() === 'Mallory' && document.activeElement === {button % ('Mallory', 'admit')}")
     twin = await Person.arrive(other, server, room, "Eve", identity="eve", publish=0)
     people.append(twin)
     await twin.click("join-button")
@@ -161,7 +165,7 @@ async def _close(report, room, admin, ada, browser):
     said = await ada.until(f"String({NOTICE}).includes('ended') && {NOTICE}")
     about = await admin.until("((text) => text.includes('ended') && text)(document.getElementById('room-about').textContent)")
     disabled, focus, complaints = await admin.tab.evaluate("""return [
-      ['mute-all', 'lock', 'close'].every((id) => document.getElementById(id).disabled), document.activeElement.id, window.complaints]""")
+      ['mute-all', 'allow-all', 'lock', 'close'].every((id) => document.getElementById(id).disabled), document.activeElement.id, window.complaints]""")
     return report.row(f"/admin, {browser}: a room closed, after once thinking better of it", "asked; said there and here; no more to be done",
                       f"“{said}” “{about}” {focus}, {complaints or 'no complaint'}",
                       "ended the call" in said and disabled and focus == "room-title" and complaints == [])

@@ -92,6 +92,21 @@ async def _looked_into(report, admin, browser):
                       all("joined" in each for each in people) and len(people) == 3 and len(eves) == 1 and eves[0].startswith("Eve joined"))
 
 
+async def _steady(report, server, admin, browser, room):
+    """Sorted by who came last; whose row has the focus finds it where it was, though another one comes meanwhile."""
+    before = await admin.tab.evaluate(f"return {PEOPLE}")
+    await admin.click("people-search")
+    await admin.tab.evaluate(f"({row_of('Ada')}).querySelector('.closer summary').focus()")
+    async with guests(server, room, ["Zoe"], first=7):
+        kept = await admin.until(f"({PEOPLE}).includes('Zoe') && {PEOPLE}")
+        has_focus = await admin.tab.evaluate(f"return document.activeElement === ({row_of('Ada')}).querySelector('.closer summary')")
+        await start_from(admin, "room-title")
+        after = await admin.until(f"({PEOPLE})[0] === 'Zoe' && {PEOPLE}")
+    await admin.until(f"!({PEOPLE}).includes('Zoe')")
+    return report.row(f"/admin, {browser}: the order of a list while the focus is in it, and once it has left", "who came is last, then first",
+                      f"{before}, {kept}, {has_focus}, {after}", kept == [*before, "Zoe"] and has_focus and after == ["Zoe", *before])
+
+
 async def _picture(report, admin, browser):
     """By pointer: shown where the browser decodes, else said; by Tab elsewhere."""
     can = await admin.tab.evaluate("return 'VideoDecoder' in window")
@@ -135,8 +150,8 @@ async def _room(report, options, server, room, admin, people, browser):
     await _sure(admin, True)
     for person in people:
         await person.until(BLOCKED)
-    await admin.until("document.getElementById('mute-all').textContent === 'Allow all to unmute'")
-    await _enter(admin, "mute-all")
+    await _enter(admin, "allow-all")
+    await _sure(admin, False)
     for person in people:
         await person.until(f"!({BLOCKED})")
     await admin.click("lock")
@@ -184,6 +199,7 @@ async def _run(report, options, server, browser, other):
         holds = await _opened(report, admin, name, room, beside)
         holds &= await _lists(report, admin, name, room, beside)
         holds &= await _looked_into(report, admin, name)
+        holds &= await _steady(report, server, admin, name, room)
         holds &= await _picture(report, admin, name)
         holds &= await _tracks(report, admin, ada, bob, name)
         holds &= await _room(report, options, server, room, admin, (ada, bob), name)

@@ -72,6 +72,46 @@ async def _stays_out(report, server, other, browser):
     return report.row(f"{browser.name}: a page of an origin that isn't allowed", "no script, no socket", seen, seen == ["TypeError", 1006])
 
 
+# Three sessions: one whose connection can't be made, one that is left while the server's answer is on its way, and one that looks who is there.
+FAILS = """
+const { Room } = await import("%(origin)s/roost.js");
+const room = (token, more) => new Room({ url: "%(origin)s", room: "demo", token, ...more });
+const began = performance.now();
+const failed = await room("%(broken)s", { configuration: { iceServers: [{ urls: "none" }] } }).connect().then(() => "in", (error) => error.name);
+const time = performance.now() - began;
+const early = room("%(early)s");
+const { send } = WebSocket.prototype;
+WebSocket.prototype.send = function (text) {
+  send.call(this, text);
+  if (JSON.parse(text).type !== "auth") return;
+  WebSocket.prototype.send = send;
+  early.leave();
+};
+const left = await early.connect().then(() => "in", (error) => error.code);
+const looks = room("%(looks)s");
+await looks.connect();
+const ghosts = () => [...looks.participants.values()].map(({ identity }) => identity).filter((each) => /broken|early/.test(each));
+const end = performance.now() + 5000;
+while (ghosts().length > 0 && performance.now() < end) await new Promise((done) => setTimeout(done, 50));
+const found = ghosts();
+looks.leave();
+return [failed, time < 5000, left, found];
+"""
+
+
+async def _fails(report, options, server, pages, browser):
+    """What fails while one joins leaves nothing of it in the room, not even for the while in which the server waits for one that comes back."""
+    tab = await browser.tab()
+    try:
+        await tab.open(pages.url("direct.html"))
+        tokens = {each: _token(options, f"{each}-{browser.name}") for each in ("broken", "early", "looks")}
+        seen = await tab.evaluate(FAILS % {"origin": server.ORIGIN, **tokens})
+    finally:
+        await tab.close()
+    return report.row(f"{browser.name}: joining fails, and is left half way", "SyntaxError, in no long time; closed; neither is in the room", seen,
+                      seen == ["SyntaxError", True, "closed", []])
+
+
 async def run(report, options):
     with Pages() as pages, Pages() as other:
         origin = pages.url("").rstrip("/")
@@ -80,6 +120,7 @@ async def run(report, options):
                 async with kept_on_failure(report, options.evidence, (chromium, firefox), (server.process,)):
                     holds = await _meet(report, options, server, pages, (chromium, firefox))
                     for browser in (chromium, firefox):
+                        holds &= await _fails(report, options, server, pages, browser)
                         holds &= await _stays_out(report, server, other, browser)
                     server.process.require_running()
                     return holds

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import "./StandIns/dom.mjs";
 
 const { Blocks, follow } = await import(`${process.env.PAGES}/follow.js`);
 
@@ -136,6 +137,46 @@ test("what one event makes of the page's own code is reported, and the events go
   assert.equal(reported.length, 4, "and what is no JSON");
   assert.deepEqual(why, { reason: "roomFinished" });
 });
+
+for (const [name, opens] of Object.entries({ "before it begins": false, "while it is open": true })) {
+  test(`a stream that says nothing for 35 s is given up, ${name}, and asked for once more`, async (t) => {
+    t.mock.timers.enable({ apis: ["setTimeout"] });
+    const settled = async () => {
+      for (let turn = 0; turn < 10; turn++) await new Promise((done) => setImmediate(done));
+    };
+    const [seen, signals] = [[], []];
+    const part = new TextEncoder().encode(":\n\n");
+    let source;
+    const end = follow(({ signal }) => {
+      signals.push(signal);
+      if (signals.length === 2) return Promise.resolve(stream(["event: a\ndata: 1\n\n"], true));
+      if (!opens) return new Promise((_, reject) => signal.addEventListener("abort", () => reject(refused(0))));
+      return Promise.resolve(new Response(new ReadableStream({ start(controller) { source = controller; } })));
+    }, { event: (_, data) => seen.push(data), trouble: (error) => seen.push(error && error.status), over: () => seen.push("over") });
+    await settled();
+    // Where there is nothing to say the server says so, and that counts.
+    for (let turn = 0; opens && turn < 4; turn++) {
+      t.mock.timers.tick(15_000);
+      source.enqueue(part);
+      await settled();
+    }
+    t.mock.timers.tick(34_000);
+    await settled();
+    assert.deepEqual([seen, signals.length], [[], 1]);
+    t.mock.timers.tick(1000);
+    await settled();
+    assert.deepEqual([seen, signals[0].aborted], [[0], true]);
+    t.mock.timers.tick(1000);
+    await settled();
+    assert.deepEqual([seen, signals[1].aborted], [[0, null, 1], false]);
+    end();
+    await settled();
+    assert.equal(signals[1].aborted, true);
+    t.mock.timers.tick(100_000);
+    await settled();
+    assert.deepEqual([seen, signals.length], [[0, null, 1], 2]);
+  });
+}
 
 test("nothing more is called once it was ended, also from within", async () => {
   const events = [];

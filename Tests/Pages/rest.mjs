@@ -6,6 +6,8 @@ import "./StandIns/dom.mjs";
 
 globalThis.location = new URL("http://h/admin");
 const { REST } = await import(`${process.env.PAGES}/rest.js`);
+const { learn, say } = await import(`${process.env.PAGES}/words.js`);
+await learn("call");
 
 /** Answers with that, whatever is asked, and writes down what was. */
 function server(status, body, headers = {}) {
@@ -61,6 +63,32 @@ test("a refusal says its status, its type and what was wrong; no answer says tha
   await assert.rejects(new REST("t").close("r"), { status: 502, type: "" });
   globalThis.fetch = async () => { throw new TypeError("no way"); };
   await assert.rejects(new REST("t").close("r"), { status: 0 });
+});
+
+test("an answer has 15 s, all of it, and that it took too long is said in other words; a stream has its own signal", async (t) => {
+  const [spans, signals] = [[], []];
+  const own = new AbortController();
+  t.mock.method(AbortSignal, "timeout", (span) => {
+    spans.push(span);
+    return AbortSignal.abort(new DOMException("late", "TimeoutError"));
+  });
+  globalThis.fetch = async (_, { signal }) => {
+    signals.push(signal);
+    signal.throwIfAborted();
+    return new Response("");
+  };
+  const rest = new REST("t");
+  const late = { status: 0, message: say("rest.late") };
+  await assert.rejects(rest.close("r"), late);
+  await rest.statistics({}, { signal: own.signal });
+  assert.deepEqual([spans, signals[1]], [[15_000], own.signal]);
+  // The head has come, and what follows doesn't.
+  const body = () => new ReadableStream({ start(controller) { controller.error(new DOMException("late", "TimeoutError")); } });
+  globalThis.fetch = async () => new Response(body());
+  await assert.rejects(rest.participant("r", "ada"), late);
+  await assert.rejects(rest.thumbnail("r", "ada", "TR_1"), late);
+  globalThis.fetch = async () => { throw new TypeError("no way"); };
+  await assert.rejects(rest.close("r"), { status: 0, message: say("rest.away") });
 });
 
 test("what has nothing to say is no fault", async () => {

@@ -108,3 +108,54 @@ test("how tracks are shown is said in as many messages as it takes, also to anot
   server.refuses.set("view", { code: "rate-limited", retry: "after" });
   await assert.rejects(room.view(wanted), (error) => error.code === "rate-limited");
 });
+
+test("what fails behind joining leaves the room, and one may connect again", async (context) => {
+  const server = new FakeServer();
+  const room = new Room({ url: "http://h", room: "r", token: "t" });
+  left(context, room);
+  const ends = [];
+  room.addEventListener("closed", ({ detail }) => ends.push(detail));
+  server.refuses.set("offer", { code: "bad-offer", retry: "never" });
+  await assert.rejects(room.connect(), (error) => error.code === "bad-offer");
+  assert.deepEqual([server.heard("leave").length, FakeSocket.last.readyState, FakeConnection.last.signalingState], [1, 3, "closed"]);
+  server.refuses.clear();
+  assert.equal((await room.connect()).type, "joined");
+  assert.deepEqual([FakeSocket.all.length, room.me.identity, room.connection.signalingState, ends], [2, "me", "stable", []]);
+  const [publication] = await room.publish([{ kind: "audio", enabled: true }]);
+  assert.equal(publication.id, `TR_${publication.mid}`);
+});
+
+test("a connection that the browser refuses to make fails joining with that, leaves, and one may connect again", async (context) => {
+  const server = new FakeServer();
+  const room = new Room({ url: "http://h", room: "r", token: "t" });
+  left(context, room);
+  const { RTCPeerConnection: Made } = globalThis;
+  context.after(() => (globalThis.RTCPeerConnection = Made));
+  globalThis.RTCPeerConnection = class { constructor() { throw new SyntaxError("no such server"); } };
+  await assert.rejects(room.connect(), SyntaxError);
+  assert.deepEqual([server.heard("leave").length, room.me, room.connection], [1, null, null]);
+  globalThis.RTCPeerConnection = Made;
+  assert.equal((await room.connect()).type, "joined");
+  assert.equal(room.me.identity, "me");
+});
+
+test("options that are undefined are as if they weren't given", async (context) => {
+  new FakeServer();
+  const room = new Room({ url: "http://h", room: "r", token: "t", slots: undefined, patience: undefined });
+  left(context, room);
+  await room.connect();
+  assert.equal(FakeConnection.last.getTransceivers().length, 8);
+  // The server can't be reached, and is looked for for 300 s.
+  const ends = [];
+  room.addEventListener("closed", ({ detail }) => ends.push(detail.reason));
+  FakeSocket.heard = (socket, message) => queueMicrotask(() => socket.say({ type: "error", id: message.id, code: "full", message: "", retry: "after" }));
+  const [began, { now }] = [performance.now(), performance];
+  context.after(() => (performance.now = now));
+  const ended = new Promise((done) => room.addEventListener("closed", done));
+  FakeSocket.last.onclose({ code: 1006 });
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  assert.deepEqual(ends, []);
+  performance.now = () => began + 302_000;
+  await ended;
+  assert.deepEqual(ends, ["connectionLost"]);
+});

@@ -139,6 +139,71 @@ test("leaving while the token is fetched to join again opens no socket, before a
   }
 });
 
+test("leaving while the server's answer is on its way says goodbye over the socket that is open", async (context) => {
+  FakeSocket.all = [];
+  const listener = Object.fromEntries(["joined", "resumed", "message", "state", "ended"].map((kind) => [kind, () => {}]));
+  const first = new Signalling({ url: "http://h", room: "r", token: "t", patience: 5 }, listener);
+  const joining = first.join();
+  joining.catch(() => {});
+  await until(() => FakeSocket.all[0]?.sent.length === 1);
+  first.leave();
+  await assert.rejects(joining, (error) => error.code === "closed");
+  assert.deepEqual(FakeSocket.last.sent.map(({ type }) => type), ["auth", "leave"]);
+
+  const { signalling, socket } = await joined(context);
+  const next = await broken(socket);
+  signalling.leave();
+  assert.deepEqual(next.sent.map(({ type }) => type), ["resume", "leave"]);
+});
+
+test("what is thrown where a session begins fails joining, leaves, and it may be joined again", async () => {
+  FakeSocket.all = [];
+  const thrown = new Error("a listener's");
+  let fails = true;
+  const listener = Object.fromEntries(["resumed", "message", "state", "ended"].map((kind) => [kind, () => {}]));
+  listener.joined = () => { if (fails) throw thrown; };
+  const signalling = new Signalling({ url: "http://h", room: "r", token: "t", patience: 5 }, listener);
+  const join = async () => {
+    const joining = signalling.join();
+    joining.catch(() => {});
+    await until(() => FakeSocket.last?.sent.length === 1);
+    FakeSocket.last.say({ type: "joined", resumeToken: "r1", lastEvent: 4, pingInterval: 20 });
+    return joining;
+  };
+  await assert.rejects(join(), (error) => error === thrown);
+  assert.deepEqual([FakeSocket.last.of("leave").length, FakeSocket.last.readyState], [1, 3]);
+  await assert.rejects(signalling.request({ type: "mute" }), (error) => error.code === "closed");
+  fails = false;
+  FakeSocket.all = [];
+  assert.equal((await join()).type, "joined");
+  signalling.leave();
+  FakeSocket.last.onclose({ code: 4000 });
+});
+
+test("what is thrown where the next session begins ends it, with what was asked meanwhile", async () => {
+  FakeSocket.all = [];
+  const thrown = new Error("a listener's");
+  const [ends, sessions] = [[], []];
+  const listener = { message() {}, state() {}, resumed() {}, ended: (end) => ends.push(end), joined: () => {
+    sessions.push(1);
+    if (sessions.length === 2) throw thrown;
+  } };
+  const signalling = new Signalling({ url: "http://h", room: "r", token: "t", patience: 5 }, listener);
+  const joining = signalling.join();
+  await until(() => FakeSocket.all[0]?.sent.length === 1);
+  FakeSocket.last.say({ type: "joined", resumeToken: "r1", lastEvent: 4, pingInterval: 20 });
+  await joining;
+  const asked = signalling.request({ type: "mute" });
+  asked.catch(() => {});
+  const next = await broken(FakeSocket.last);
+  next.say({ type: "error", code: "session-gone", message: "", retry: "now" });
+  await until(() => FakeSocket.last !== next && FakeSocket.last.sent.length === 1);
+  FakeSocket.last.say({ type: "joined", resumeToken: "r2", lastEvent: 1, pingInterval: 20 });
+  await until(() => ends.length === 1);
+  assert.deepEqual([ends[0].error, FakeSocket.last.of("leave").length], [thrown, 1]);
+  await assert.rejects(asked);
+});
+
 test("an end that the server has said is not tried again", async (context) => {
   const { socket, heard } = await joined(context);
   socket.say({ type: "closed", reason: "removed" });

@@ -26,8 +26,17 @@ class PagesTest(LimitedTest):
                                   timeout=60, env={**os.environ, "PAGES": folder, "SCHEMA": str(ROOT / "docs/signalling.schema.json")})
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
+    def test_administration(self):
+        self.run_node("admin.mjs")
+
     def test_a_participant_that_is_looked_at(self):
         self.run_node("admin-person.mjs")
+
+    def test_a_room_that_is_looked_at(self):
+        self.run_node("admin-room.mjs")
+
+    def test_what_parts_of_administration_share(self):
+        self.run_node("admin-desk.mjs")
 
     def test_charts(self):
         self.run_node("chart.mjs")
@@ -64,6 +73,9 @@ class PagesTest(LimitedTest):
 
     def test_layout(self):
         self.run_node("layout.mjs")
+
+    def test_lists(self):
+        self.run_node("list.mjs")
 
     def test_messages(self):
         self.run_node("messages.mjs")

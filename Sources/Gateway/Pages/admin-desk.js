@@ -27,6 +27,7 @@ export const maySee = ({ canSubscribe, roomJoin }) => canSubscribe ?? roomJoin ?
 
 /** @param {Error & {status?: number, type?: string}} error */
 export function problem({ status, type, message }) {
+  if (type === "draining") return say("admin.problem.draining");
   if (status === 404) return say("admin.problem.gone");
   if (status === 429) return say(type === "too-many-streams" ? "admin.problem.windows" : "admin.problem.too-much");
   if (status === 403) return say("admin.problem.forbidden");
@@ -102,7 +103,8 @@ export function write(place, words) {
   if (place.textContent !== words) place.textContent = words;
 }
 
-/** A list that is searched and sorted by the server: calls when that has changed, a moment behind the last letter. */
+/** A list that is searched and sorted by the server: calls when that has changed, a moment behind the last letter.
+ * @returns {() => void} forgets what has changed and isn't called for yet */
 export function finder(search, sort, changed) {
   let timer = 0;
   const soon = (pause) => {
@@ -112,10 +114,19 @@ export function finder(search, sort, changed) {
   search.addEventListener("input", () => soon(300));
   search.addEventListener("keydown", ({ key }) => { if (key === "Enter") soon(0); });
   sort.addEventListener("change", () => soon(0));
+  return () => clearTimeout(timer);
+}
+
+const most = new Uint8Array(128);
+
+/** What the server can look for: a text of that many bytes at most, without control characters. */
+function searched(text) {
+  const words = text.replace(/\p{Cc}/gu, " ").trim();
+  return words.slice(0, new TextEncoder().encodeInto(words, most).read).trim();
 }
 
 /** What the server is asked for, as it stands in a list's fields. */
 export function query(search, sort) {
-  const text = search.value.trim();
+  const text = searched(search.value);
   return { limit: 100, ...(text && { search: text }), ...(sort.value && { sort: sort.value }) };
 }

@@ -1,18 +1,21 @@
-// What happened in the room that is looked at, and what happens: filtered here, the newest first.
+// What happened in the room that is looked at, and what happens: filtered here, the newest first. It is asked for page by page: browsers
+// open six connections to one server, and the streams of figures of two windows take four.
 
 import { desk, listed, problem, trouble } from "/admin-desk.js";
 import { sourceOf } from "/admin-people.js";
 import { build } from "/build.js";
 import { element, nameOf } from "/elements.js";
-import { follow } from "/follow.js";
 import { notice } from "/notices.js";
-import { locale, say } from "/words.js";
+import { isolated, locale, say } from "/words.js";
 
 const kept = 1000; // events
 const shown = 200; // rows
 const pause = 200; // ms between two changes, however much happens
+const every = 2000; // ms between two pages, where there is no more for now
+const limit = 200; // events of a page
 /** ms before what is kept is read from its oldest once more: the longer, the more often in a row it went away meanwhile. */
 const pauses = [1000, 2000, 4000, 8000, 16_000, 32_000];
+const refusals = [400, 401, 403, 404]; // that hold, however often one asks
 const calm = 120_000; // ms without that, after which it is the first time again
 const groups = { room: "room", recording: "room", call: "room", session: "room", participant: "people", waiting: "people", track: "tracks",
   thumbnail: "tracks" };
@@ -28,10 +31,11 @@ export class EventsPart {
   #search = element("events-search");
   #events = []; // oldest first
   #room = null;
-  #last = ""; // the id of the last event that was read
+  #life = ""; // the room's id, which the next room of this name doesn't share
+  #last = null; // the number of the last event that was read
+  #look = 0; // counts beginnings: what answers an earlier one is out of date
   #gone = { count: 0, at: -Infinity }; // how often in a row what follows it was no longer kept, and when last
-  #stop = null;
-  #again = 0; // the timer of the next try
+  #again = 0; // the timer of the next page
   #timer = 0;
 
   constructor() {
@@ -56,32 +60,51 @@ export class EventsPart {
 
   /** What was read is no longer known: the next is the oldest that is kept. */
   #forget() {
-    [this.#events, this.#last] = [[], ""];
+    [this.#events, this.#life, this.#last] = [[], "", null];
     this.#soon();
   }
 
   /** Goes on behind what was read; a window in the background follows nothing. */
   #follow() {
     clearTimeout(this.#again);
-    this.#stop?.();
-    this.#stop = null;
+    this.#look += 1;
     trouble("events", null);
-    const [room, { rest }] = [this.#room, desk];
-    if (room === null || document.hidden) return;
-    this.#stop = follow((options) => rest.events(room, options), {
-      event: (type, event, id) => {
-        if (type === "draining") return;
-        this.#last = id ?? this.#last;
-        this.#events.push(brief(event));
-        if (this.#events.length > 2 * kept) this.#events.splice(0, this.#events.length - kept);
-        this.#soon();
-      },
-      trouble: (error) => trouble("events", error),
-      over: ({ reason, error }) => {
-        if (reason === "eventsGone" || error?.status === 410) this.#miss();
-        else if (error && error.status !== 404) notice(problem(error));
-      },
-    }, this.#last);
+    if (this.#room !== null && !document.hidden) this.#read(this.#look);
+  }
+
+  async #read(look) {
+    let isBehind = false;
+    try {
+      const page = await desk.rest.events(this.#room, { limit, ...(this.#last !== null && { after: this.#last, roomId: this.#life }) });
+      if (look !== this.#look) return;
+      trouble("events", null);
+      isBehind = this.#take(page);
+    } catch (error) {
+      if (look !== this.#look) return;
+      if (error.status === 410) {
+        this.#miss();
+        return;
+      }
+      if (refusals.includes(error.status)) {
+        // The room may be over for long.
+        if (error.status !== 404) notice(problem(error));
+        return;
+      }
+      trouble("events", error);
+    }
+    this.#again = setTimeout(() => this.#read(look), isBehind ? 0 : every);
+  }
+
+  /** @returns {boolean} whether there is more */
+  #take({ roomId, items, lastEvent }) {
+    this.#life = roomId;
+    this.#last = items.at(-1)?.id ?? this.#last ?? lastEvent;
+    if (items.length === 0) return false;
+    this.#events.push(...items.map(brief));
+    if (lastEvent - this.#last > kept) [this.#events, this.#last] = [[], lastEvent - kept]; // It would not be kept here anyway.
+    if (this.#events.length > 2 * kept) this.#events.splice(0, this.#events.length - kept);
+    this.#soon();
+    return this.#last < lastEvent;
   }
 
   /** What was missed meanwhile isn't kept any more: on with the oldest that is, in a while. */
@@ -121,7 +144,7 @@ export class EventsPart {
     const words = !known.includes(event.type) ? event.type
       : say(`admin.event.${event.type}`, { name, source: event.track ? sourceOf(event.track) : "" });
     const { time, reason } = event;
-    return { time, words: listed(words, who && name !== who.identity && who.identity,
+    return { time, words: listed(words, who && name !== who.identity && isolated(who.identity),
       reasons.includes(reason) && say(`admin.reason.${reason.toLowerCase()}`)) };
   }
 }

@@ -4,13 +4,17 @@ import { act, ask, desk, finder, listed, maySee, query, write } from "/admin-des
 import { History } from "/admin-history.js";
 import { element, nameOf } from "/elements.js";
 import { List } from "/list.js";
-import { notice } from "/notices.js";
+import { notice, tell } from "/notices.js";
 import { milliseconds, percent, pixels, rate } from "/units.js";
-import { locale, say } from "/words.js";
+import { isolated, locale, say } from "/words.js";
 
 const sources = ["camera", "microphone", "screen_share", "screen_share_audio"];
 const pictures = ["vp8", "vp9", "h264"];
 const parts = ["closer", "gets"]; // of a row, that are opened
+const mostIncluded = 8; // by the server, whatever the list's order
+
+/** The rows of those of whom something is open. */
+const openRows = () => [...element("people").children].filter((row) => parts.some((part) => row.querySelector(`.${part}`).open));
 
 /** What a track is of, within a sentence. */
 export const sourceOf = ({ source }) => say(`source.${sources.includes(source) ? source : "unknown"}`);
@@ -22,31 +26,67 @@ export class PeoplePart {
   #search = element("people-search");
   #sort = element("people-sort");
   #room = null; // its name
+  #changed;
+  #forget;
   #list = new List(element("people"), element("person-row"), {
     key: ({ id }) => id,
     make: (row) => this.#make(row),
     update: (row, person) => this.#update(row, person),
+    isSteady: true,
   });
 
   /** @param {{changed: () => void}} on `changed`: the server is to list others, or in another order */
   constructor({ changed }) {
-    finder(this.#search, this.#sort, changed);
+    this.#changed = changed;
+    this.#forget = finder(this.#search, this.#sort, () => {
+      this.#list.reorder();
+      changed();
+    });
   }
 
   /** What the server is asked for. */
   get query() {
-    return query(this.#search, this.#sort);
+    const include = this.#wanted.join();
+    return { ...query(this.#search, this.#sort), ...(include && { include }) };
   }
 
-  /** @param {string} room its name @param {object[]} items as `room` of the stream has them */
-  show(room, items) {
+  /** Who is looked at closely, and so is to stay in the list however many come; not where others are searched for. */
+  get #wanted() {
+    if (this.#search.value.trim()) return [];
+    return openRows().sort((one, other) => (one.openedAt ?? 0) - (other.openedAt ?? 0)).map(({ person }) => person.id).slice(-mostIncluded);
+  }
+
+  /**
+   * @param {string} room its name
+   * @param {{items: object[], hasMore: boolean, asked: object}} figures as `room` of the stream has them, with the `query` that they answer
+   */
+  show(room, { items, hasMore, asked }) {
     this.#room = room;
+    const [there, included, wanted] = [new Set(items.map(({ id }) => id)), asked.include?.split(",") ?? [], this.#wanted];
+    const missing = openRows().map(({ person }) => person).filter(({ id }) => !there.has(id));
+    // Beyond the first of many: the next figures have them, or they have left.
+    const unknown = missing.filter(({ id }) => hasMore && !asked.search && wanted.includes(id) && !included.includes(id));
+    this.#put([...items, ...unknown]);
+    for (const person of missing) {
+      const hasLeft = !asked.search && (!hasMore || included.includes(person.id));
+      if (hasLeft) tell(say("admin.event.participant.left", { name: nameOf(person) }));
+    }
+    element("no-people").hidden = items.length > 0;
+    this.#sayNone();
+    if (hasMore && wanted.some((id) => !included.includes(id))) this.#changed();
+  }
+
+  /** There is no room any more in which they could be. */
+  end() {
+    this.#put([]);
+    element("no-people").hidden = true;
+  }
+
+  #put(items) {
     const hadFocus = element("people").contains(document.activeElement);
     this.#list.show(items);
     // The button that had the focus may have gone with its row.
     if (hadFocus && document.activeElement === document.body) element("room-title").focus();
-    element("no-people").hidden = items.length > 0;
-    this.#sayNone();
   }
 
   #sayNone() {
@@ -64,6 +104,7 @@ export class PeoplePart {
   }
 
   clear() {
+    this.#forget();
     this.#list.show([]);
     element("no-people").hidden = true;
     this.#search.value = "";
@@ -92,7 +133,7 @@ export class PeoplePart {
     row.querySelector(".speaks").hidden = person.speaking === undefined;
     row.querySelector(".hides").hidden = !person.hidden;
     const since = new Date(person.joinedAt).toLocaleTimeString(locale());
-    write(row.querySelector(".person .about"), listed(name !== person.identity && person.identity, say("admin.since", { time: since }),
+    write(row.querySelector(".person .about"), listed(name !== person.identity && isolated(person.identity), say("admin.since", { time: since }),
       person.quality && say(`quality.${person.quality}`)));
     const figures = { received: rate(person.received), sent: rate(person.sent), loss: percent(person.loss),
       "round-trip": milliseconds(person.roundTrip) };
@@ -128,6 +169,7 @@ export class PeoplePart {
   async #open(row, part) {
     const details = row.querySelector(`.${part}`);
     if (!details.open) return;
+    row.openedAt = performance.now();
     try {
       const { Closer, Gets } = await import("/admin-person.js");
       row[part] ??= new (part === "closer" ? Closer : Gets)(details.querySelector(".content"));

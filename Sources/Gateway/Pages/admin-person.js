@@ -1,7 +1,7 @@
 // What is looked at of one participant once its part is opened: charts of the last ten minutes, what it may do, what it gets, and why.
 
 import { Chart } from "/admin-chart.js";
-import { desk, problem } from "/admin-desk.js";
+import { desk, problem, write } from "/admin-desk.js";
 import { sourceOf } from "/admin-people.js";
 import { build } from "/build.js";
 import { nameOf, styled, text } from "/elements.js";
@@ -14,6 +14,7 @@ await styled("/explained.css");
 
 const sources = ["microphone", "camera", "screen_share", "screen_share_audio"];
 const rights = ["canSubscribe", "canPublishData", "canUpdateOwnMetadata"];
+const pause = 4000; // ms between two looks at what it may do, while that is open
 
 /** How it does, and what it may do. */
 export class Closer {
@@ -34,11 +35,11 @@ export class Closer {
   show(room, person, history, isOpened = false) {
     const now = performance.now();
     for (const chart of this.#charts) chart.draw(history.of(person.id), now);
-    if (isOpened) this.#permissions.read(room, person);
+    if (isOpened || this.#permissions.isOld) this.#permissions.read(room, person);
   }
 }
 
-/** What a participant may do: read when it is opened, and changed at once by each of its boxes. */
+/** What a participant may do: read again and again, since others may change it too, and changed at once by each of its boxes. */
 class Permissions {
   element;
   #boxes = {};
@@ -46,6 +47,8 @@ class Permissions {
   #room;
   #person;
   #changes = 0;
+  #underWay = 0; // changes
+  #readAt = -Infinity;
   #work = Promise.resolve();
 
   constructor() {
@@ -57,10 +60,15 @@ class Permissions {
     this.element = build("fieldset", { class: "permissions" }, this.#legend, ...[...sources, ...rights].map(box));
   }
 
+  /** Whether it may have changed since it was read. */
+  get isOld() {
+    return performance.now() - this.#readAt >= pause;
+  }
+
   async read(room, person) {
-    [this.#room, this.#person] = [room, person];
-    this.#legend.textContent = say("admin.may", { name: nameOf(person) });
-    if (!desk.rest) return;
+    [this.#room, this.#person, this.#readAt] = [room, person, performance.now()];
+    write(this.#legend, say("admin.may", { name: nameOf(person) }));
+    if (!desk.rest || this.#underWay > 0) return;
     const changes = this.#changes;
     try {
       const { permissions } = await desk.rest.participant(room, person.identity);
@@ -78,27 +86,41 @@ class Permissions {
   }
 
   #change(name) {
-    const allowed = sources.filter((source) => this.#boxes[source].checked);
-    const change = rights.includes(name) ? { [name]: this.#boxes[name].checked }
-      // An empty list is every source.
-      : { canPublish: allowed.length > 0, canPublishSources: allowed.length < sources.length ? allowed : [] };
-    const [room, person, number] = [this.#room, this.#person, ++this.#changes];
-    this.#work = this.#work.then(() => this.#send(room, person, change, number));
+    const [room, person, isAllowed, number] = [this.#room, this.#person, this.#boxes[name].checked, ++this.#changes];
+    this.#underWay += 1;
+    this.#work = this.#work.then(() => this.#send(room, person, (found) => changed(found, name, isAllowed), number));
   }
 
   /** One behind the other; what an earlier one answers is out of date where another is under way. */
   async #send(room, person, change, number) {
-    if (!desk.rest) return;
+    const { rest } = desk;
+    let [permissions, failure] = [];
     try {
-      const { permissions } = await desk.rest.permit(room, person.identity, change);
-      if (number !== this.#changes) return;
+      // What stands at the boxes may be out of date, and nothing but this one is to change.
+      const { permissions: found } = await rest.participant(room, person.identity);
+      ({ permissions } = await rest.permit(room, person.identity, change(found)));
+    } catch (error) {
+      failure = error;
+    }
+    this.#underWay -= 1;
+    if (rest === null || rest !== desk.rest) return;
+    if (failure) {
+      notice(problem(failure));
+      await this.read(room, person); // As it is in truth.
+    } else if (number === this.#changes) {
       this.#show(permissions);
       tell(say("admin.done.permit", { name: nameOf(person) }));
-    } catch (error) {
-      notice(problem(error));
-      await this.read(room, person); // As it is in truth.
     }
   }
+}
+
+/** What is to be changed of what a participant may do, for one box; sources that have none stay as they were said to be. */
+function changed({ canPublish, canPublishSources }, name, isAllowed) {
+  if (rights.includes(name)) return { [name]: isAllowed };
+  const before = canPublish ? canPublishSources ?? sources : [];
+  const allowed = isAllowed ? [...new Set([...before, name])] : before.filter((source) => source !== name);
+  // An empty list is every source.
+  return { canPublish: allowed.length > 0, canPublishSources: sources.every((source) => allowed.includes(source)) ? [] : allowed };
 }
 
 /** What it gets of others, as the server explains it. */
@@ -106,6 +128,7 @@ export class Gets {
   #nothing = text("p", say("admin.gets.nothing"), { className: "hint" });
   #explained;
   #isAsking = false;
+  #refusal = ""; // as it was said last
 
   /** @param {HTMLElement} place */
   constructor(place) {
@@ -121,10 +144,14 @@ export class Gets {
     this.#isAsking = true;
     try {
       const found = await desk.rest.explain(room, person.identity);
+      this.#refusal = "";
       if (found) this.#show(found);
     } catch (error) {
       // The room may have ended in between; that the server can't be reached is said elsewhere.
-      if (![0, 404].includes(error.status)) notice(problem(error));
+      if ([0, 404].includes(error.status)) return;
+      // Once, and not with each figures that come: who has closed the notice has read it.
+      if (this.#refusal !== problem(error)) notice(problem(error));
+      this.#refusal = problem(error);
     } finally {
       this.#isAsking = false;
     }

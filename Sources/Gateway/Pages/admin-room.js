@@ -1,6 +1,6 @@
 // The room that is looked at: what is done to it as a whole, who waits to be let in, and the stream of how those in it do.
 
-import { act, age, ask, desk, listed, trouble, write } from "/admin-desk.js";
+import { act, age, ask, desk, listed, problem, trouble, write } from "/admin-desk.js";
 import { PeoplePart } from "/admin-people.js";
 import { states } from "/admin-rooms.js";
 import { element, nameOf } from "/elements.js";
@@ -9,7 +9,7 @@ import { List } from "/list.js";
 import { notice, tell } from "/notices.js";
 import { REST } from "/rest.js";
 import { rate } from "/units.js";
-import { locale, say } from "/words.js";
+import { isolated, locale, say } from "/words.js";
 
 const most = 10_000; // people of whom all are muted
 const tries = 5; // where the server asks for patience
@@ -29,6 +29,7 @@ export class RoomPart {
   #isOver = false;
   #sayEnd = null; // says why there are no figures any more
   #parts = {}; // those that were opened
+  #isMuting = false; // all, or allows all to unmute
   #isAsking = false; // who waits
   #waited = { count: 0, said: -Infinity }; // how many waited last, and when it was said that there are more
   #waiting = new List(element("waiters"), element("waiter-row"), {
@@ -44,7 +45,8 @@ export class RoomPart {
   /** @param {{left: () => void}} on `left`: the token holds no more, as the stream has said */
   constructor({ left }) {
     this.left = left;
-    element("mute-all").addEventListener("click", () => this.#muteAll());
+    element("mute-all").addEventListener("click", () => this.#muteAll("mute-all", true));
+    element("allow-all").addEventListener("click", () => this.#muteAll("allow-all", false));
     element("lock").addEventListener("click", () => this.#lock());
     element("close").addEventListener("click", () => this.#close());
     for (const id of Object.keys(parts)) element(id).addEventListener("toggle", () => this.#openPart(id));
@@ -68,10 +70,7 @@ export class RoomPart {
     write(element("room-about"), "");
     this.#enable(false);
     this.#follow();
-    for (const id of Object.keys(parts)) {
-      this.#parts[id]?.show(null);
-      this.#openPart(id);
-    }
+    this.#openParts();
   }
 
   /** What the server has listed: a room that was over may have been made again. @param {{name: string}[]} rooms */
@@ -97,15 +96,19 @@ export class RoomPart {
     trouble("room", null);
     if (this.#name === null) return;
     const [{ rest }, room] = [desk, this.#name];
-    this.#stop = follow((options) => rest.statistics({ room, ...this.#people.query }, options), {
-      event: (type, figures) => { if (type === "room") this.#take(figures); },
+    let asked;
+    this.#stop = follow((options) => rest.statistics({ room, ...(asked = this.#people.query) }, options), {
+      event: (type, figures) => { if (type === "room") this.#take({ ...figures, asked }); },
       trouble: (error) => trouble("room", error),
       over: ({ reason, error }) => this.#end(reason, error),
     });
   }
 
   #take(figures) {
+    // The stream goes on with a room that was made again, which shares nothing but the name with the one before.
+    const isOther = this.#figures !== null && this.#figures.room.id !== figures.room.id;
     this.#figures = figures;
+    if (isOther) this.#openParts();
     this.#people.history.take(figures.items, performance.now());
     this.#render();
   }
@@ -118,24 +121,24 @@ export class RoomPart {
       say("admin.open-for", { age: age(room.age) }), say("admin.rates", { received: rate(room.received), sent: rate(room.sent) }), states(room)));
     this.#enable(true);
     write(element("lock"), say(room.locked ? "admin.unlock" : "admin.lock"));
-    write(element("mute-all"), say(this.#areMuted ? "admin.allow-all" : "admin.mute-all"));
-    this.#people.show(this.#name, items);
+    this.#people.show(this.#name, this.#figures);
     element("more-people").hidden = !hasMore;
     write(element("more-people"), say("admin.people.first", { count: items.length }));
     this.#lookWhoWaits(room.waiting);
   }
 
   #end(reason, error) {
-    if (["tokenExpired", "removed", "notAllowed"].includes(reason) || error?.status === 401) return this.left();
+    if (reason === "tokenExpired" || error?.status === 401) return this.left();
+    // The token may hold for other rooms.
+    const isRefused = ["removed", "notAllowed"].includes(reason) || error?.status === 403;
     this.#figures = null;
     this.#isOver = reason === "roomFinished" || error?.status === 404;
-    this.#people.show(this.#name, []);
-    element("no-people").hidden = true;
+    this.#people.end();
     element("more-people").hidden = true;
     this.#showWaiting([]);
     this.#enable(false);
     this.#sayEnd = () => write(element("room-about"), this.#isOver ? say("admin.room.ended")
-      : error?.status === 403 ? say("admin.room.refused") : error?.message ?? "");
+      : isRefused ? say("admin.room.refused") : error?.message ?? "");
     this.#sayEnd();
     return undefined;
   }
@@ -143,23 +146,20 @@ export class RoomPart {
   // -- what is done to the room
 
   #enable(isThere) {
-    for (const name of ["mute-all", "lock", "close"]) element(name).disabled = !isThere;
+    for (const name of ["mute-all", "allow-all", "lock", "close"]) element(name).disabled = !isThere;
     element("close").hidden = !desk.grants.roomCreate;
   }
 
-  /** Whether all microphones that are shown are muted by a host already. */
-  get #areMuted() {
-    const microphones = this.#figures.items.flatMap(({ tracks }) => tracks).filter(({ source }) => source === "microphone");
-    return microphones.length > 0 && microphones.every(({ mutedByAdmin }) => mutedByAdmin);
-  }
-
-  async #muteAll() {
-    const [room, isMuted, { rest }] = [this.#name, !this.#areMuted, desk];
-    if (isMuted && !await ask({ title: say("admin.mute-all.ask", { room }), text: say("admin.mute-all.what"), yes: say("admin.mute-all") })) return;
-    const button = element("mute-all");
-    button.setAttribute("aria-busy", "true");
+  /** Everyone in the room, however few of them are shown. @param {"mute-all" | "allow-all"} name of the button, and of what it says */
+  async #muteAll(name, isMuted) {
+    const [room, { rest }] = [this.#name, desk];
+    const isSure = await ask({ title: say(`admin.${name}.ask`, { room }), text: say(`admin.${name}.what`), yes: say(`admin.${name}`) });
+    // One after the other: two at once would undo each other's work.
+    if (!isSure || desk.rest !== rest || this.#isMuting) return;
+    this.#isMuting = true;
+    element(name).setAttribute("aria-busy", "true");
     let count = 0;
-    await act(async () => {
+    try {
       const { items } = await REST.upTo(most, (query) => rest.participants(room, query));
       for (const { identity, tracks } of items) {
         for (const track of tracks) {
@@ -167,9 +167,12 @@ export class RoomPart {
           if (await patiently(() => rest.mute(room, identity, track.id, isMuted))) count += 1;
         }
       }
-    });
-    button.removeAttribute("aria-busy");
-    tell(say(isMuted ? "admin.done.mute-all" : "admin.done.allow-all", { count }));
+      tell(say(`admin.done.${name}`, { count }));
+    } catch (error) {
+      notice(say("admin.stopped", { count, reason: problem(error) }));
+    }
+    element(name).removeAttribute("aria-busy");
+    this.#isMuting = false;
   }
 
   async #lock() {
@@ -215,10 +218,14 @@ export class RoomPart {
       this.#waited = { count, said: now };
       tell(say("door.many", { count }));
     }
-    const hadFocus = element("waiting").contains(document.activeElement);
+    const list = element("waiters");
+    const [focused, place] = [document.activeElement, [...list.children].findIndex((row) => row.contains(document.activeElement))];
     element("waiting").hidden = waiters.length === 0;
     this.#waiting.show(waiters);
-    if (hadFocus && document.activeElement === document.body) element("room-title").focus();
+    if (place < 0 || document.activeElement !== document.body) return;
+    // The row has gone with its buttons: on with the same one of who waits next.
+    const next = list.children[Math.min(place, list.children.length - 1)];
+    (next?.querySelector(focused.matches(".refuse") ? ".refuse" : ".admit") ?? element("room-title")).focus();
   }
 
   #updateWaiter(row, waiter) {
@@ -226,7 +233,7 @@ export class RoomPart {
     const name = nameOf(waiter);
     write(row.querySelector(".name"), name);
     const since = new Date(waiter.since).toLocaleTimeString(locale());
-    write(row.querySelector(".about"), listed(name !== waiter.identity && waiter.identity, say("admin.since", { time: since })));
+    write(row.querySelector(".about"), listed(name !== waiter.identity && isolated(waiter.identity), say("admin.since", { time: since })));
     for (const each of ["admit", "refuse"]) row.querySelector(`.${each}`).setAttribute("aria-label", say(`door.${each}.name`, { name }));
   }
 
@@ -238,6 +245,14 @@ export class RoomPart {
   }
 
   // -- what is opened: the links that let others in, and what happened
+
+  /** From their beginning, where they are open. */
+  #openParts() {
+    for (const id of Object.keys(parts)) {
+      this.#parts[id]?.show(null);
+      this.#openPart(id);
+    }
+  }
 
   async #openPart(id) {
     if (!element(id).open) {

@@ -12,6 +12,7 @@ export class RoomsPart {
 
   #search = element("rooms-search");
   #sort = element("rooms-sort");
+  #forget;
   #list;
 
   /** @param {{changed: () => void, choose: (name: string) => void}} on `changed`: the server is to list others, or in another order */
@@ -20,8 +21,12 @@ export class RoomsPart {
       key: ({ id }) => id,
       make: (row, { name }) => row.querySelector("button").addEventListener("click", () => choose(name)),
       update: (row, room) => this.#update(row, room),
+      isSteady: true,
     });
-    finder(this.#search, this.#sort, changed);
+    this.#forget = finder(this.#search, this.#sort, () => {
+      this.#list.reorder();
+      changed();
+    });
   }
 
   /** What the server is asked for. */
@@ -31,7 +36,10 @@ export class RoomsPart {
 
   /** @param {{items: object[], hasMore: boolean, rooms: number}} figures as `server` of the stream has them */
   show({ items, hasMore, rooms }) {
+    const hadFocus = element("rooms").contains(document.activeElement);
     this.#list.show(items);
+    // The button that had the focus may have gone with its row.
+    if (hadFocus && document.activeElement === document.body) (element("room").hidden ? this.#search : element("room-title")).focus();
     const isSearched = this.#search.value.trim() !== "";
     element("rooms-count").textContent = hasMore ? say("admin.rooms.first", { count: items.length, rooms })
       : isSearched ? say("admin.rooms.found", { count: items.length }) : say("admin.rooms.count", { count: rooms });
@@ -40,6 +48,7 @@ export class RoomsPart {
   }
 
   clear() {
+    this.#forget();
     this.chosen = null;
     this.#search.value = "";
     this.#sort.value = "";

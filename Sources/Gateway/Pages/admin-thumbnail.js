@@ -29,8 +29,9 @@ export class Picture {
     place.append(this.#canvas, this.#words, hide);
   }
 
-  /** @param {string} room its name */
+  /** One at a time: another one at once would be refused, and leave nothing of what everyone has heard of. @param {string} room its name */
   async take(room, person, track) {
+    if (this.#opener.getAttribute("aria-busy")) return;
     // Nothing is asked for that couldn't be shown: everyone in the room hears of it.
     if (!globalThis.VideoDecoder) {
       notice(say("admin.picture.unsupported"));

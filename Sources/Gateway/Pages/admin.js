@@ -78,13 +78,16 @@ function show({ isSignedIn }) {
 /** Follows the list of rooms as it is asked for now. */
 function list() {
   stop?.();
-  trouble("rooms", null);
-  server.drain(null);
   const { rest } = desk;
+  if (!rest) return;
+  trouble("rooms", null);
+  let deadline = null; // as this stream has it
   stop = follow((options) => rest.statistics(rooms.query, options), {
     event: (type, data) => {
-      if (type === "draining") server.drain(data.deadline);
-      else if (type === "server") take(data);
+      if (type === "draining") ({ deadline } = data);
+      if (type !== "server") return;
+      server.drain(deadline);
+      take(data);
     },
     trouble: (error) => trouble("rooms", error),
     over: ({ reason, error }) => end(reason, error),
@@ -126,6 +129,11 @@ document.addEventListener("visibilitychange", () => {
   if (desk.rest === null) return;
   if (!document.hidden) list();
   else stop?.();
+});
+
+// Another link into the same page changes nothing but what follows the #.
+addEventListener("hashchange", () => {
+  if (new URLSearchParams(location.hash.slice(1)).has("token")) location.reload();
 });
 
 if (tokenFromAddress) signIn(tokenFromAddress);

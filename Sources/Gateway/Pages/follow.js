@@ -1,7 +1,12 @@
 // Follows a stream of Server-Sent Events by `fetch`, which carries a token, and goes on by itself when the connection breaks.
 
+import { RESTError } from "/rest.js";
+import { say } from "/words.js";
+
 /** ms before it is asked for once more: the longer, the more often in a row nothing came of it. */
 const pauses = [1000, 2000, 4000, 8000];
+/** ms after which a stream is taken for broken that brings nothing: where there is nothing to say the server says so every 15 s. */
+const silence = 35_000;
 /** Why a stream has ended that goes on no more, as its `end` says it. */
 const last = ["roomFinished", "tokenExpired", "removed", "notAllowed", "eventsGone"];
 /** Refusals that hold, however often one asks. */
@@ -42,35 +47,80 @@ export function follow(open, on, after = "") {
 async function read(open, on, signal, after) {
   const place = { id: after, failures: 0, isTroubled: false };
   while (!signal.aborted) {
-    let answer;
+    const line = new Line(signal, () => trouble(place, on, new RESTError(0, say("rest.away"))));
+    let [answer, reason] = [];
     try {
-      answer = await open({ headers: { accept: "text/event-stream", ...(place.id && { "last-event-id": place.id }) }, signal });
+      answer = await open({ headers: { accept: "text/event-stream", ...(place.id && { "last-event-id": place.id }) }, signal: line.signal });
+      if (answer.status !== 204 && !signal.aborted) reason = await take(answer.body, place, on, line);
     } catch (error) {
       if (signal.aborted) return;
       if (refusals.includes(error.status)) return on.over({ error });
-      if (!place.isTroubled) attempt(() => on.trouble(error));
-      place.isTroubled = true;
+      trouble(place, on, error);
+    } finally {
+      line.end();
     }
     if (signal.aborted) return;
     if (answer?.status === 204) return on.over({ reason: "roomFinished" });
-    const reason = answer && await take(answer.body, place, on, signal);
-    if (signal.aborted) return;
     if (last.includes(reason)) return on.over({ reason });
     await new Promise((done) => setTimeout(done, pauses[Math.min(place.failures, pauses.length - 1)]));
     place.failures += 1;
   }
 }
 
+/** One connection of a stream: given up when the stream is ended, and when nothing comes of it for a while. */
+class Line {
+  #control = new AbortController();
+  #stop = () => {
+    clearTimeout(this.#timer);
+    this.#control.abort();
+  };
+  #whole; // the stream's own signal
+  #silent;
+  #timer = 0;
+
+  /** @param {AbortSignal} whole @param {() => void} silent is called before it is given up for its silence */
+  constructor(whole, silent) {
+    [this.#whole, this.#silent] = [whole, silent];
+    whole.addEventListener("abort", this.#stop);
+    this.hear();
+  }
+
+  get signal() {
+    return this.#control.signal;
+  }
+
+  /** Something has come. */
+  hear() {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#silent();
+      this.#stop();
+    }, silence);
+  }
+
+  end() {
+    clearTimeout(this.#timer);
+    this.#whole.removeEventListener("abort", this.#stop);
+  }
+}
+
+function trouble(place, on, error) {
+  if (!place.isTroubled) attempt(() => on.trouble(error));
+  place.isTroubled = true;
+}
+
 /** @returns {Promise<string | undefined>} the reason of its end; undefined: it was cut on the way */
-async function take(body, place, on, signal) {
+async function take(body, place, on, line) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  line.signal.addEventListener("abort", () => reader.cancel().catch(() => {}));
   const blocks = new Blocks();
   let reason;
   for (;;) {
     const piece = await reader.read().catch(() => ({ done: true }));
     if (piece.done) return reason;
+    line.hear();
     for (const { id, event, data } of blocks.read(piece.value)) {
-      if (signal.aborted) return reason;
+      if (line.signal.aborted) return reason;
       if (place.isTroubled) attempt(() => on.trouble(null));
       Object.assign(place, { failures: 0, isTroubled: false, id: id ?? place.id });
       attempt(() => {

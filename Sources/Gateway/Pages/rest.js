@@ -13,6 +13,8 @@ export class RESTError extends Error {
 
 /** The longest page of a list. */
 const longest = 1000;
+/** ms for an answer, all of it; a stream has its own watch. */
+const patience = 15_000;
 
 export class REST {
   #token;
@@ -92,7 +94,7 @@ export class REST {
   async thumbnail(room, identity, track) {
     const answer = await this.#fetch("GET", `${trackOf(room, identity, track)}/thumbnail`);
     const [codec, width, height, time] = ["codec", "width", "height", "time"].map((name) => answer.headers.get(`roost-${name}`));
-    return { codec, width: Number(width), height: Number(height), time, bytes: await answer.arrayBuffer() };
+    return { codec, width: Number(width), height: Number(height), time, bytes: await whole(answer.arrayBuffer()) };
   }
 
   /** The stream of figures. @param {object} query @param {{headers: object, signal: AbortSignal}} options as of `fetch` */
@@ -100,9 +102,10 @@ export class REST {
     return this.#fetch("GET", "statistics", { query, ...options });
   }
 
-  /** The stream of what happens in a room, from the oldest that is kept. @param {{headers: object, signal: AbortSignal}} options */
-  events(room, options) {
-    return this.#fetch("GET", `${inRoom(room)}/events`, options);
+  /** What has happened in a room, from the oldest that is kept. @param {{after?: string, roomId?: string, limit: number}} query
+   * @returns {Promise<{roomId: string, items: object[], next?: string, lastEvent: number}>} */
+  events(room, query) {
+    return this.#ask("GET", `${inRoom(room)}/events`, { query });
   }
 
   /** Every page of a list, up to `most` items. @param {(query: object) => Promise<{items: object[], next?: string}>} page */
@@ -120,19 +123,19 @@ export class REST {
   /** @throws {RESTError} */
   async #ask(method, path, options) {
     const answer = await this.#fetch(method, path, options);
-    return answer.status === 204 ? null : answer.json().catch(() => null);
+    return answer.status === 204 ? null : whole(answer.json());
   }
 
   /** @returns {Promise<Response>} what was asked for @throws {RESTError} */
-  async #fetch(method, path, { query = {}, body, headers = {}, signal } = {}) {
+  async #fetch(method, path, { query = {}, body, headers = {}, signal = AbortSignal.timeout(patience) } = {}) {
     const url = new URL(`/v1/${path}`, location.origin);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     const all = { ...headers, authorization: `Bearer ${this.#token}`, ...(body && { "content-type": "application/json" }) };
     let answer;
     try {
       answer = await fetch(url, { method, headers: all, body: body && JSON.stringify(body), signal, cache: "no-store" });
-    } catch {
-      throw new RESTError(0, say("rest.away"));
+    } catch (error) {
+      throw lost(error);
     }
     if (answer.ok) return answer;
     const said = await answer.json().catch(() => null);
@@ -141,6 +144,13 @@ export class REST {
   }
 }
 
+/** @returns what comes of an answer's body; null: it isn't what it should be @throws {RESTError} where it breaks off */
+const whole = (body) => body.catch((error) => {
+  if (error instanceof SyntaxError) return null;
+  throw lost(error);
+});
+/** The server can't be reached, or has taken too long. */
+const lost = ({ name }) => new RESTError(0, say(name === "TimeoutError" ? "rest.late" : "rest.away"));
 const inRoom = (room) => `rooms/${encodeURIComponent(room)}`;
 const participant = (room, identity) => `${inRoom(room)}/participants/${encodeURIComponent(identity)}`;
 const trackOf = (room, identity, track) => `${participant(room, identity)}/tracks/${encodeURIComponent(track)}`;

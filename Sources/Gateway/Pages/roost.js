@@ -45,7 +45,7 @@ export class Room extends EventTarget {
   /** @param {RoomOptions} options */
   constructor(options) {
     super();
-    const all = { slots: 4, patience: 300, ...options };
+    const all = { ...options, slots: options.slots ?? 4, patience: options.patience ?? 300 };
     this.#signalling = new Signalling(all, {
       waiting: (message) => this.#emit("waiting", message),
       joined: (message) => this.#joined(message),
@@ -109,7 +109,13 @@ export class Room extends EventTarget {
    */
   async connect() {
     const joined = await this.#signalling.join();
-    await this.#negotiation.negotiate();
+    try {
+      await this.#negotiation.negotiate();
+    } catch (error) {
+      this.#signalling.withdraw();
+      this.#negotiation.close();
+      throw error;
+    }
     return joined;
   }
 
@@ -237,9 +243,9 @@ export class Room extends EventTarget {
   #joined(message) {
     const isRenewal = this.connection !== null;
     this.#end(this.#roster.tracks);
+    this.#negotiation.begin(message.iceServers);
     const gone = this.#roster.begin(message);
     this.#playback.begin();
-    this.#negotiation.begin(message.iceServers);
     this.#emit("joined", { ...message, gone });
     if (isRenewal) this.#negotiation.renew(() => this.#preferences.sayAgain((id) => this.#roster.track(id) !== undefined));
   }

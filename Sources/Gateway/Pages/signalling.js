@@ -42,7 +42,7 @@ const follows = {
   idle: ["joining", "over"],
   joining: ["waiting", "open", "idle", "over"],
   waiting: ["open", "lost", "idle", "over"],
-  open: ["lost", "over"],
+  open: ["lost", "idle", "over"],
   lost: ["waiting", "open", "over"],
   over: [],
 };
@@ -88,7 +88,7 @@ export class Signalling {
       globalThis.addEventListener?.("online", this.#wake);
       return joined;
     } catch (error) {
-      this.#goTo("idle");
+      if (this.#goTo("idle")) this.#hasJoined = false;
       throw error;
     }
   }
@@ -110,9 +110,20 @@ export class Signalling {
     });
   }
 
+  /** Gives up what has just been joined: it may be joined again, unless its end is on the way. */
+  withdraw() {
+    if (this.#state !== "open" || this.#ending) return this.leave();
+    this.send({ type: "leave" });
+    this.#discard(this.#socket);
+    this.#goTo("idle");
+    this.#hasJoined = false;
+    this.#reject(new RoostError("closed", "the call has ended", "after"));
+  }
+
   /** Says goodbye; the end follows, whether or not the server answers. */
   leave() {
-    if (this.#state === "waiting") this.send({ type: "leave" });
+    // Also behind a first message that isn't answered yet.
+    this.send({ type: "leave" });
     if (!this.#hasJoined) {
       // There is no session yet, so nothing to end.
       this.#goTo("over");
@@ -121,7 +132,6 @@ export class Signalling {
       return;
     }
     this.#ending ??= { reason: "left" };
-    if (this.#state === "open") this.send({ type: "leave" });
     setTimeout(() => this.#end({ code: 1000 }), this.#state === "open" ? 500 : 0);
   }
 
@@ -161,8 +171,14 @@ export class Signalling {
           } else if (message.type === "closed") {
             reject(notLetIn(message.reason));
           } else if (message.type === "joined" || message.type === "resumed") {
-            this.#opened(socket, message);
-            resolve(message);
+            try {
+              this.#opened(socket, message);
+              resolve(message);
+            } catch (error) {
+              // Nothing comes of this session here.
+              this.send({ type: "leave" });
+              reject(Object.assign(error, { retry: "never" }));
+            }
           }
         };
       });
@@ -199,10 +215,10 @@ export class Signalling {
       const asked = [...this.#waiting.values()];
       this.#waiting.clear();
       this.#lastEvent = message.lastEvent;
-      this.#listener.joined(message);
       // What was asked of the session before was asked of a participant that no longer exists.
       const error = new RoostError("session-gone", "the session was over before it answered", "now");
       for (const { reject } of asked) reject(error);
+      this.#listener.joined(message);
     } else {
       this.#listener.resumed(message);
       const { answer } = message;

@@ -44,6 +44,7 @@ export default {
   "admin.problem.gone": "Das gibt es nicht mehr.",
   "admin.problem.forbidden": "Dieses Token darf das nicht.",
   "admin.problem.too-much": "Das war zu viel auf einmal. Warten Sie einen Moment und versuchen Sie es dann erneut.",
+  "admin.problem.draining": "Der Server wird gleich beendet. Diese Seite behält, was sie zeigt, und macht von selbst weiter.",
   "admin.problem.windows": "Dieses Token ist in zu vielen Fenstern in Gebrauch. Schließen Sie eines, dann geht es hier von selbst weiter.",
 
   // -- the server
@@ -76,6 +77,9 @@ export default {
   "admin.mute-all.ask": "Alle in {room} stummschalten?",
   "admin.mute-all.what": "Ihre Mikrofone bleiben stumm, bis die Moderation sie wieder zulässt.",
   "admin.allow-all": "Allen das Sprechen erlauben",
+  "admin.allow-all.ask": "Allen in {room} das Sprechen erlauben?",
+  "admin.allow-all.what": "Alle, die von der Moderation stummgeschaltet sind, können ihr Mikrofon wieder einschalten.",
+  "admin.stopped": { one: "Es hörte nach {count} Mikrofon auf. Versuchen Sie es noch einmal. {reason}", other: "Es hörte nach {count} Mikrofonen auf. Versuchen Sie es noch einmal. {reason}" },
   "admin.lock": "Raum abschließen",
   "admin.unlock": "Raum aufschließen",
   "admin.close": "Raum schließen",

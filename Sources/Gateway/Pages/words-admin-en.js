@@ -43,6 +43,7 @@ export default {
   "admin.problem.gone": "That isn't there any more.",
   "admin.problem.forbidden": "This token isn't allowed to do that.",
   "admin.problem.too-much": "That was too much at once. Wait a moment and try again.",
+  "admin.problem.draining": "The server is about to stop. This page keeps what it shows, and continues by itself.",
   "admin.problem.windows": "This token is used in too many windows at once. This page continues by itself when you close one.",
 
   // -- the server
@@ -75,6 +76,9 @@ export default {
   "admin.mute-all.ask": "Mute everyone in {room}?",
   "admin.mute-all.what": "Their microphones stay muted until a host allows them to unmute.",
   "admin.allow-all": "Allow all to unmute",
+  "admin.allow-all.ask": "Allow everyone in {room} to unmute?",
+  "admin.allow-all.what": "Those whom a host has muted may turn their microphones on again.",
+  "admin.stopped": { one: "It stopped after {count} microphone. Try again. {reason}", other: "It stopped after {count} microphones. Try again. {reason}" },
   "admin.lock": "Lock room",
   "admin.unlock": "Unlock room",
   "admin.close": "Close room",

@@ -43,6 +43,7 @@ export default {
   "admin.problem.gone": "它已不存在。",
   "admin.problem.forbidden": "此令牌无权执行该操作。",
   "admin.problem.too-much": "一次操作过多。请稍候再试。",
+  "admin.problem.draining": "服务器即将停止。此页面保留当前内容，并会自动继续。",
   "admin.problem.windows": "此令牌同时在太多窗口中使用。关闭其中一个后，此页面会自动继续。",
 
   // -- the server
@@ -75,6 +76,9 @@ export default {
   "admin.mute-all.ask": "将 {room} 中的所有人静音？",
   "admin.mute-all.what": "他们的麦克风会保持静音，直到主持人允许取消静音。",
   "admin.allow-all": "允许所有人取消静音",
+  "admin.allow-all.ask": "允许 {room} 中的所有人取消静音？",
+  "admin.allow-all.what": "被主持人静音的人可以重新打开麦克风。",
+  "admin.stopped": { other: "处理了 {count} 个麦克风后中止。请重试。{reason}" },
   "admin.lock": "锁定房间",
   "admin.unlock": "解锁房间",
   "admin.close": "关闭房间",

@@ -190,6 +190,7 @@ export default {
 
   // -- what the server answers by REST
   "rest.away": "Der Server antwortet nicht. Diese Seite macht von selbst weiter, sobald er antwortet.",
+  "rest.late": "Der Server hat zu lange nicht geantwortet. Versuchen Sie es gleich noch einmal.",
   "rest.status": "Der Server antwortete mit Status {status}",
 
   // -- what one gets, and why

@@ -189,6 +189,7 @@ export default {
 
   // -- what the server answers by REST
   "rest.away": "The server isn't responding. This page continues by itself when it does.",
+  "rest.late": "The server took too long to answer. Try again in a moment.",
   "rest.status": "The server answered with status {status}",
 
   // -- what one gets, and why

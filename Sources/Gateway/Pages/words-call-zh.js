@@ -188,6 +188,7 @@ export default {
 
   // -- what the server answers by REST
   "rest.away": "服务器没有响应。恢复后此页面会自动继续。",
+  "rest.late": "服务器响应超时。请稍后再试。",
   "rest.status": "服务器返回状态 {status}",
 
   // -- what one gets, and why

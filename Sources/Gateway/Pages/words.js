@@ -68,7 +68,7 @@ export function isolated(name) {
 }
 
 /**
- * Writes the texts of what stands in a document: `data-say` is what an element says, `data-say-label` its `aria-label`,
+ * Writes the texts of what stands in a document: `data-say` is what an element says, `data-say-label` its `aria-label`, `data-say-hint` its placeholder,
  * `data-say-title` both that and its tooltip, with its key if it has one. A child with `data-part` stands where the text has that name in braces.
  * @param {Document | DocumentFragment} [root]
  */
@@ -79,6 +79,7 @@ export function translate(root = document) {
   }
   for (const each of root.querySelectorAll("[data-say]")) put(each, words[each.dataset.say] ?? each.dataset.say);
   for (const each of root.querySelectorAll("[data-say-label]")) each.setAttribute("aria-label", say(each.dataset.sayLabel));
+  for (const each of root.querySelectorAll("[data-say-hint]")) each.placeholder = say(each.dataset.sayHint);
   for (const each of root.querySelectorAll("[data-say-title]")) {
     each.setAttribute("aria-label", say(each.dataset.sayTitle));
     each.title = withKey(say(each.dataset.sayTitle), each);

@@ -85,7 +85,9 @@ export class FakeElement extends EventTarget {
     return all[all.indexOf(this) + 1] ?? null;
   }
 
+  /** With it the focus goes, as it does where it is put elsewhere. */
   remove() {
+    if (document.activeElement !== document.body && this.contains(document.activeElement)) document.activeElement = document.body;
     if (this.parent) this.parent.children = this.parent.children.filter((each) => each !== this);
     this.parent = null;
   }
