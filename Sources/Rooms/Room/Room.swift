@@ -166,7 +166,8 @@ actor Room: RoomRequests {
     case .mediaReady(let span): registry.withRooms { $0.noteJoining(span) }
     case .media(let identity, let stay, let presence):
       registry.noteMedia(of: identity, stay: stay, in: name, presence)
-    case .alarm(let moment): registry.withRooms { $0.setAlarm(self, number: number, at: moment) }
+    case .finished: finished()
+    case .alarm(let moment): setAlarm(moment)
     case .log(let message, let fields): log.info(message, fields)
     case .read(let id, let after):
       let page = try? registry.records.events.events(
@@ -181,6 +182,17 @@ actor Room: RoomRequests {
     case .release(let key): media.release(key)
     case .recording(let command): studio?.perform(command)
     }
+  }
+
+  private func finished() {
+    setAlarm(.never)
+    registry.records.roomFinished(state.id)
+  }
+
+  /// One that is over is called no more, also where it ended by an effect before this one: else the table would keep it.
+  private func setAlarm(_ moment: Instant) {
+    let moment = state.isFinished ? .never : moment
+    registry.withRooms { $0.setAlarm(self, number: number, at: moment) }
   }
 
   /// What an effect brings about comes before the next one.

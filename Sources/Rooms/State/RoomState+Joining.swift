@@ -26,13 +26,14 @@ extension RoomState {
     }
   }
 
-  /// The last event, of a room that had a first. What it has kept goes with it.
+  /// The last event, of a room that had a first. What it has kept goes with it, also that of one which never began.
   mutating func finish() {
     isFinished = true
     newcomers.history.apply(nil, now: now)
     endAllWaiting(.roomClosed)
     endRecordings(.roomFinished)
     if lastEvent > 0 { record(.roomFinished) }
+    emit(.finished)
   }
 
   mutating func join(_ newcomer: Newcomer, refused: JoinError?) {
