@@ -102,7 +102,8 @@ actor Room: RoomRequests {
   /// As `join`, of one that may wait to be let in. Nothing is waited for here: those who come later find it in, or waiting.
   func enter(_ newcomer: Newcomer) throws(JoinError) -> Entry {
     (self.newcomer, waiter) = (nil, nil)
-    let reply = handle(.join(newcomer, refused: registry.refusal(of: newcomer, in: name)))
+    let known = registry.known(newcomer, in: name)
+    let reply = handle(.join(known, refused: registry.refusal(of: known, in: name)))
     if case .joinRefused(let error) = reply { throw error }
     if case .waiting = reply, let waiter { return .waiting(waiter) }
     guard let session = self.newcomer else { throw .removed }
@@ -117,6 +118,8 @@ actor Room: RoomRequests {
   /// As `join`, of a client without a socket.
   func open(_ entry: StandaloneEntry) async -> RoomReply {
     await giveWay()
+    var entry = entry
+    entry.newcomer = registry.known(entry.newcomer, in: name)
     return handle(.open(entry, refused: registry.refusal(of: entry.newcomer, in: name)))
   }
 
