@@ -11,13 +11,17 @@ extension RoomState {
     record(.roomStarted)
   }
 
-  /// Goes on where a process before this one ended: who was in then has left, as if the server had closed each session.
-  mutating func comeBack(after last: Int, _ participants: [RoomRecovery.Participant]) {
-    lastEvent = last
+  /// Goes on where a process before this one ended: who waited then waits no longer, and who was in has left, as if the server had
+  /// closed each session.
+  mutating func comeBack(_ kept: RoomRecovery.Room) {
+    lastEvent = kept.lastEvent
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.numbersAgain) { lastEvent = 0 }
     #endif
-    for participant in participants {
+    for waiter in kept.waiting {
+      record(.waitingEnded, EventWaiting(waiter: waiter, reason: .serverShutdown))
+    }
+    for participant in kept.participants {
       let (info, name) = (participant.info, participant.info.name)
       for track in participant.tracks {
         record(unpublished: track, of: ParticipantName(id: info.id, identity: info.identity, name: name))
