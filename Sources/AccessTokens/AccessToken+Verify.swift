@@ -124,6 +124,11 @@ private struct ClaimReader {
     }
   }
 
+  /// Of an invitation; empty: of none.
+  func id(_ name: String) throws(AccessTokenRefusal) -> String? {
+    try text(name, limit: 32).flatMap { $0.isEmpty ? nil : $0 }
+  }
+
   /// A NumericDate (RFC 7519 §2), whose fraction is dropped.
   func date(_ name: String) throws(AccessTokenRefusal) -> Int? {
     switch claims[name] {
@@ -174,10 +179,9 @@ private struct ClaimReader {
     case nil, .null: return RoostClaim()
     case .object(let members):
       let read = ClaimReader(members)
-      let invitation = try read.text("invitation", limit: 32)
       return RoostClaim(
-        isAdmitted: try read.flag("admitted") ?? false,
-        invitation: invitation.flatMap { $0.isEmpty ? nil : $0 })
+        isAdmitted: try read.flag("admitted") ?? false, invitation: try read.id("invitation"),
+        admittedBy: try read.id("admittedBy"))
     default: throw .malformed(reason: "roost")
     }
   }

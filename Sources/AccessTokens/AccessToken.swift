@@ -81,8 +81,7 @@ public struct AccessToken: Equatable, Sendable {
     fresh.issuedAt = moment
     fresh.notBefore = nil
     fresh.grants = grants
-    // Who has come in by it stays, whatever becomes of the invitation.
-    fresh.roost.invitation = nil
+    fresh.roost = roost.renewed
     return fresh
   }
 

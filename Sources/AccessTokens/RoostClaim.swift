@@ -4,10 +4,21 @@ public struct RoostClaim: Equatable, Sendable {
   public var isAdmitted: Bool
   /// `invitation`: the id of the one by which the server itself has given it out. The first join by it asks whether that still holds.
   public var invitation: String?
+  /// `admittedBy`: in a renewed token the id of the invitation that spared its participant the wait: its session needn't wait while that
+  /// holds, and comes in as any other once it doesn't.
+  public var admittedBy: String?
 
-  public init(isAdmitted: Bool = false, invitation: String? = nil) {
+  public init(isAdmitted: Bool = false, invitation: String? = nil, admittedBy: String? = nil) {
     self.isAdmitted = isAdmitted
     self.invitation = invitation
+    self.admittedBy = admittedBy
+  }
+
+  /// As a renewed token has it: who has come in by an invitation stays, whatever becomes of that; but what it spares one it spares as
+  /// long as it holds.
+  var renewed: RoostClaim {
+    guard let invitation else { return self }
+    return isAdmitted ? RoostClaim(admittedBy: invitation) : RoostClaim()
   }
 
   /// Its members, as a token has them.
@@ -15,6 +26,7 @@ public struct RoostClaim: Equatable, Sendable {
     var members: [String: StrictJSON] = [:]
     if isAdmitted { members["admitted"] = .boolean(true) }
     if let invitation { members["invitation"] = .string(invitation) }
+    if let admittedBy { members["admittedBy"] = .string(admittedBy) }
     return members
   }
 }

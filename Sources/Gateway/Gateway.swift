@@ -18,6 +18,8 @@ public struct GatewayConfiguration: Sendable {
   public var attempts: AttemptLimiter?
   /// Where clients reach the server, as calls tell them; nil: by the name by which they have reached it.
   public var publicURL: String?
+  /// Its listeners speak TLS alone: links to it without `publicURL` are `https`.
+  public var isSecure = false
   /// Who is asked who may call whom; nil: everyone may.
   public var authorizer: CallAuthorizer?
   /// People with a token of their own see who else may be called.
@@ -92,7 +94,8 @@ public struct Gateway: HTTPHandler {
       RESTDoor(
         rooms: $0, crossOrigin: configuration.crossOrigin, keys: configuration.keys,
         figures: FigureTerms(version: configuration.version, pace: configuration.statisticsPace, rooms: $0),
-        openings: InvitationTerms(publicURL: configuration.publicURL, now: configuration.instant),
+        openings: InvitationTerms(
+          publicURL: configuration.publicURL, isSecure: configuration.isSecure, now: configuration.instant),
         wall: configuration.now)
     }
     standalone = administered.map {

@@ -1,6 +1,6 @@
 /// Why a session waits to be let into a room no longer.
 public enum WaitingEndReason: String, Sendable, CaseIterable {
-  /// It is in: `participant.joined` follows.
+  /// It is in, and its `participant.joined` came before; one that is hidden has none, nor has one whose participant was there already.
   case admitted
   /// A host has refused it, which removes its identity, or the invitation by which it came holds no more.
   case removed

@@ -10,6 +10,8 @@ struct Allowance: Refilling {
   var messages = RateLimit(rate: 100, burst: 200)
   /// Bytes of messages.
   var volume = RateLimit(rate: 262_144, burst: 1_048_576)
+  /// That it comes to wait to be let in, of which hosts hear each time: a few reloads, and then one in ten seconds.
+  var waits = RateLimit(rate: 0.1, burst: 5)
 
-  var fullAt: Instant { max(requests.full, offers.full, messages.full, volume.full) }
+  var fullAt: Instant { max(requests.full, offers.full, messages.full, volume.full, waits.full) }
 }

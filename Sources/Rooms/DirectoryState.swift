@@ -36,6 +36,8 @@ struct DirectoryState<Handle: Sendable>: Sendable {
   private var peers: [PeerKey: Handle] = [:]
   /// When rooms are to be called, by their numbers.
   private var alarms: [UInt64: (handle: Handle, at: Instant)] = [:]
+  /// Before that none of them is due.
+  private var soonest = Instant.never
   private(set) var counted = RoomCounts()
   /// What flows in rooms, by number, as sampled last.
   private var sampled: [UInt64: Bitrates] = [:]
@@ -296,11 +298,14 @@ struct DirectoryState<Handle: Sendable>: Sendable {
   /// - Parameter moment: `.never`: not at all.
   mutating func setAlarm(_ room: Handle, number: UInt64, at moment: Instant) {
     alarms[number] = moment == .never ? nil : (room, moment)
+    soonest = min(soonest, moment)
   }
 
-  /// The rooms whose time has come, as they were made.
-  func due(now: Instant) -> [Handle] {
-    alarms.filter { $0.value.at <= now }.sorted { $0.key < $1.key }.map(\.value.handle)
+  /// The rooms whose time has come, as they were made. All are looked at only where one may be among them: it is asked often.
+  mutating func due(now: Instant) -> [Handle] {
+    guard soonest <= now else { return [] }
+    soonest = alarms.values.map(\.at).min() ?? .never
+    return alarms.filter { $0.value.at <= now }.sorted { $0.key < $1.key }.map(\.value.handle)
   }
 
   /// What should be nothing once everybody has left.

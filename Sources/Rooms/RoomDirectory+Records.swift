@@ -46,7 +46,7 @@ extension RoomDirectory {
       }
     }
     guard isNew else { throw .full("rooms of that name: 1") }
-    _ = await room.handle(.comeBack(after: kept.lastEvent, kept.participants))
+    _ = await room.handle(.comeBack(kept))
     await closeRecordings(of: kept.life, room)
     // One of which nothing but its name and settings is known begins like any.
     _ = await room.handle(.start)
@@ -56,7 +56,7 @@ extension RoomDirectory {
   private func end(_ kept: RoomRecovery.Room) async {
     guard let life = kept.life else { return }
     let room = make(kept.name, kept.settings, number: 0, life: life)
-    _ = await room.handle(.comeBack(after: kept.lastEvent, kept.participants))
+    _ = await room.handle(.comeBack(kept))
     await closeRecordings(of: life, room)
     _ = await room.handle(.finish)
   }

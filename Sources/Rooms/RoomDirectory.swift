@@ -181,11 +181,12 @@ public final class RoomDirectory: Sendable {
     room name: String, identity: String, name display: String?, metadata: String? = nil,
     attributes: [String: String] = [:], grants: Grants, issued: Int? = nil, device: String? = nil,
     opening role: TransportRole? = .both,
-    isAttended: Bool = true, isAdmitted: Bool = false, invitation: String? = nil
+    isAttended: Bool = true, isAdmitted: Bool = false, invitation: String? = nil, admittedBy: String? = nil
   ) async throws(JoinError) -> ParticipantSession {
     let newcomer = Newcomer(
       identity: identity, name: display, metadata: metadata, attributes: attributes, grants: grants,
       issued: issued, opens: role, isAttended: isAttended, isAdmitted: isAdmitted,
+      admittedBy: admittedBy.map { InvitationID(known: $0) },
       invitation: invitation.map { InvitationID(known: $0) })
     guard case .joined(let session) = try await enter(newcomer, room: name, device: device) else {
       throw noteRefusal(.admissionRequired)
@@ -196,15 +197,18 @@ public final class RoomDirectory: Sendable {
   /// As `join`, of a client that may wait until a host of the room lets it in.
   /// - Parameters:
   ///   - isAdmitted: its token says that it needn't.
+  ///   - admittedBy: it needn't while the invitation of that id holds.
   ///   - patience: for how long it may; the room waits for ten minutes at most.
   public func enter(
     room name: String, identity: String, name display: String?, metadata: String? = nil,
     attributes: [String: String] = [:], grants: Grants, issued: Int? = nil, device: String? = nil,
-    opening role: TransportRole? = .both, isAdmitted: Bool, patience: Duration, invitation: String? = nil
+    opening role: TransportRole? = .both, isAdmitted: Bool, patience: Duration, invitation: String? = nil,
+    admittedBy: String? = nil
   ) async throws(JoinError) -> RoomEntry {
     let newcomer = Newcomer(
       identity: identity, name: display, metadata: metadata, attributes: attributes, grants: grants,
-      issued: issued, opens: role, isAdmitted: isAdmitted, patience: patience,
+      issued: issued, opens: role, isAdmitted: isAdmitted,
+      admittedBy: admittedBy.map { InvitationID(known: $0) }, patience: patience,
       invitation: invitation.map { InvitationID(known: $0) })
     return try await enter(newcomer, room: name, device: device)
   }

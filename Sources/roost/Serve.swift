@@ -46,6 +46,7 @@ extension Roost {
     let calls = try await CallService(configuration, media, records.store, log: log)
 
     var doors = doors(configuration, audience, names: names, media)
+    doors.isSecure = secured.context != nil
     doors.authorizer = try CallService.authorizer(configuration)
     let gateway = Gateway(
       configuration: doors, rooms: media.rooms,

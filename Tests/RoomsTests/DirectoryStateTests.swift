@@ -20,6 +20,7 @@ private final class Directory {
   ) { try value.create(name, patience: patience, now: now) { $0 } }
 
   func sweep(now: Instant) -> [UInt64] { value.sweep(now: now) }
+  func due(now: Instant) -> [UInt64] { value.due(now: now) }
   func forget(_ key: PeerKey) -> Bool { value.forget(key) }
   /// - Returns: whether the room has gone; nil: there is none.
   func close(_ name: String) -> Bool? { value.close(name)?.isOver }
@@ -161,10 +162,26 @@ struct DirectoryStateTests {
     directory.value.expect(key, room)
     directory.value.setAlarm(room, number: 1, at: at(5))
     directory.end("ada", "r")
-    #expect(directory.value.room(of: key) == 1 && directory.value.due(now: at(4)) == [])
-    #expect(directory.value.due(now: at(5)) == [1])
+    #expect(directory.value.room(of: key) == 1 && directory.due(now: at(4)) == [])
+    #expect(directory.due(now: at(5)) == [1])
     directory.value.setAlarm(room, number: 1, at: .never)
     #expect(directory.forget(key) && !directory.forget(key))
     #expect(directory.value.remainders == (0, 0, 0, 0))
+  }
+
+  @Test func `rooms are due at their alarms, whichever of those was set, put off or taken away before`() {
+    let directory = Directory()
+    for (number, seconds) in [(1, 9), (2, 5), (3, 7)] as [(UInt64, Int64)] {
+      directory.value.setAlarm(number, number: number, at: at(seconds))
+    }
+    #expect(directory.due(now: at(4)) == [] && directory.due(now: at(5)) == [2])
+    #expect(directory.due(now: at(5)) == [2], "until it has said when it is to be called again")
+    directory.value.setAlarm(2, number: 2, at: at(20))
+    #expect(directory.due(now: at(6)) == [] && directory.due(now: at(9)) == [1, 3])
+    directory.value.setAlarm(1, number: 1, at: .never)
+    directory.value.setAlarm(3, number: 3, at: .never)
+    #expect(directory.due(now: at(19)) == [])
+    directory.value.setAlarm(1, number: 1, at: at(12))
+    #expect(directory.due(now: at(19)) == [1] && directory.due(now: at(20)) == [1, 2])
   }
 }

@@ -32,20 +32,26 @@ public struct CrossOrigin: Equatable, Sendable {
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.socketOrigin) { return nil }
     #endif
-    let own = [request.headers["host"].map { "//\($0)" }, publicURL].compactMap { url in
-      url.flatMap { Self.authority(of: $0) }
-    }
     let isServed = request.headers.all("origin").allSatisfy { origin in
-      isAllowed(origin) || Self.authority(of: origin).map { own.contains($0) } ?? false
+      if isAllowed(origin) { return true }
+      guard let (scheme, page) = Self.authority(of: origin) else { return false }
+      // A request says no scheme of its own: that of the page, which it is held against.
+      let own = [request.headers["host"].map { "\(scheme)//\($0)" }, publicURL]
+      return own.contains { url in url.flatMap { Self.authority(of: $0)?.authority } == page }
     }
     return isServed ? nil : Problem.origin("http.origins allows no WebSockets of it")
   }
 
-  /// Host and port of a URL, in lower case; nil where there is none.
-  private static func authority(of url: String) -> String? {
-    guard let start = url.firstRange(of: "//")?.upperBound else { return nil }
-    let authority = url[start...].prefix { $0 != "/" }
-    return authority.isEmpty ? nil : authority.lowercased()
+  /// The scheme of a URL with its colon, and its host and port, in lower case; the port alone where it isn't the scheme's own, which may
+  /// be written out or not (RFC 3986 §6.2.3). nil where there is none.
+  static func authority(of url: String) -> (scheme: String, authority: String)? {
+    guard let slashes = url.firstRange(of: "//") else { return nil }
+    let scheme = url[..<slashes.lowerBound].lowercased()
+    var authority = url[slashes.upperBound...].prefix { $0 != "/" }.lowercased()
+    if let port = ["https:": ":443", "http:": ":80"][scheme], authority.hasSuffix(port) {
+      authority.removeLast(port.count)
+    }
+    return authority.isEmpty ? nil : (scheme, authority)
   }
 
   /// Compared whole: scheme, host and port, of which case alone doesn't matter (RFC 6454 §5).

@@ -7,9 +7,12 @@ struct InvitationTerms: Sendable {
   private let publicURL: String?
   /// Each opening makes an identity, so one address makes ten at once and then one in six seconds, whatever links it has.
   private let limiter: AttemptLimiter
+  /// Its listeners speak TLS alone.
+  private let isSecure: Bool
 
-  init(publicURL: String?, now: @escaping @Sendable () -> Instant) {
+  init(publicURL: String?, isSecure: Bool, now: @escaping @Sendable () -> Instant) {
     self.publicURL = publicURL
+    self.isSecure = isSecure
     limiter = AttemptLimiter(rate: 1.0 / 6, burst: 10, now: now)
   }
 
@@ -24,8 +27,12 @@ struct InvitationTerms: Sendable {
   private func base(of request: HTTPRequest) -> String {
     if let publicURL { return publicURL.hasSuffix("/") ? String(publicURL.dropLast()) : publicURL }
     let host = request.headers["host"] ?? "localhost"
-    // A page of the server's own knows by which scheme it came.
-    let isSecure = request.headers["origin"]?.lowercased() == "https://\(host.lowercased())"
+    // Behind a proxy that speaks TLS for it a page of the server's own knows by which scheme it came.
+    let page = request.headers["origin"].flatMap { CrossOrigin.authority(of: $0) }
+    let isSecure =
+      isSecure
+      || page?.scheme == "https:"
+        && page?.authority == CrossOrigin.authority(of: "https://\(host)")?.authority
     return "\(isSecure ? "https" : "http")://\(host)"
   }
 }

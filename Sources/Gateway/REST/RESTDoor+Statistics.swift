@@ -9,6 +9,8 @@ extension RESTDoor {
   /// Rooms or people in one event, where nothing is said, and at most.
   private static let usuallyShown = 50
   private static let mostShown = 100
+  /// People that are shown beside those, at most.
+  private static let mostIncluded = 8
   /// Seconds between two events.
   private static let pace = 2...60
 
@@ -48,16 +50,34 @@ extension RESTDoor {
     switch view {
     case .server(let limit, _): looks(atRooms: limit)
     // Each of them is asked for, and its tracks.
-    case .room(_, let limit, _): Self.lookOfItem * (limit + 1)
+    case .room(_, let limit, _, let included): Self.lookOfItem * (limit + included.count + 1)
     }
   }
 
   private func view(_ call: RESTCall) throws(RESTProblem) -> FigureView {
     let limit = try RESTPage.limit(of: call.request, usual: Self.usuallyShown, most: Self.mostShown)
+    let included = try Self.included(call)
     guard let room = call.parameters["room"] else {
+      guard included.isEmpty else { throw .query("include names participants of a room: room is missing") }
       return try .server(rooms: limit, RESTPage.rooms(call.request))
     }
-    return try .room(ExactName(room), people: limit, RESTPage.people(call.request))
+    return try .room(ExactName(room), people: limit, RESTPage.people(call.request), including: included)
+  }
+
+  /// Ids of participants that are shown in any case. The same in another order is the same view.
+  private static func included(_ call: RESTCall) throws(RESTProblem) -> [String] {
+    guard let text = call.request.queryItem("include") else { return [] }
+    let ids = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    guard ids.count <= mostIncluded, ids.allSatisfy(isParticipant) else {
+      throw .query(
+        "include must be ids of at most \(mostIncluded) participants, as in PA_k3XbQ9uTzLw2, with commas between"
+      )
+    }
+    return Set(ids).sorted()
+  }
+
+  private static func isParticipant(_ id: String) -> Bool {
+    id.wholeMatch(of: /PA_[0-9A-Za-z]{12}/) != nil
   }
 
   /// At least so long between two events of one reader. What is made in between comes a little early or late.
@@ -96,7 +116,8 @@ extension RESTDoor {
   private func measure(_ view: FigureView) -> @Sendable () async -> [UInt8]? {
     switch view {
     case .server(let limit, let listing): return { await server(limit, listing) }
-    case .room(let name, let limit, let listing): return { await people(of: name.text, limit, listing) }
+    case .room(let name, let limit, let listing, let included):
+      return { await people(of: name.text, limit, listing, included) }
     }
   }
 
@@ -120,9 +141,11 @@ extension RESTDoor {
     return Self.event("server", said)
   }
 
-  private func people(of name: String, _ limit: Int, _ listing: PeopleListing) async -> [UInt8]? {
+  private func people(
+    of name: String, _ limit: Int, _ listing: PeopleListing, _ included: [String]
+  ) async -> [UInt8]? {
     guard let room = rooms.administration(of: name) else { return nil }
-    let found = await room.figures(listing, limit: limit)
+    let found = await room.figures(listing, including: included, limit: limit)
     return Self.event("room", PeopleStatistics(found, at: rooms.wallTime))
   }
 

@@ -64,6 +64,8 @@ public struct JoinRequest: Sendable {
   public var patience = Duration.zero
   /// The id of the invitation that has given out the token; nil: none has.
   public var invitation: String?
+  /// The id of the one while which holds it needn't wait; nil: none.
+  public var admittedBy: String?
 }
 
 /// One participant's session, as its own front door sees it. Calls come one at a time, but for the transport's `offer` and
@@ -135,7 +137,8 @@ extension RoomDirectory: RoomService {
       room: request.room, identity: request.identity, name: request.name, metadata: request.metadata,
       attributes: request.attributes, grants: request.grants, issued: request.tokenIssued,
       device: request.device,
-      opening: .both, isAdmitted: request.isAdmitted, invitation: request.invitation)
+      opening: .both, isAdmitted: request.isAdmitted, invitation: request.invitation,
+      admittedBy: request.admittedBy)
   }
 
   public func enter(_ request: JoinRequest) async throws(JoinError) -> RoomArrival {
@@ -143,7 +146,7 @@ extension RoomDirectory: RoomService {
       room: request.room, identity: request.identity, name: request.name, metadata: request.metadata,
       attributes: request.attributes, grants: request.grants, issued: request.tokenIssued,
       device: request.device, isAdmitted: request.isAdmitted, patience: request.patience,
-      invitation: request.invitation)
+      invitation: request.invitation, admittedBy: request.admittedBy)
     switch entry {
     case .joined(let session): return .joined(session)
     case .waiting(let waiting): return .waiting(DirectoryWaiter(waiting: waiting))

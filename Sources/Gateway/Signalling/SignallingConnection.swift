@@ -134,7 +134,8 @@ package actor SignallingConnection<Socket: TextSocket> {
       attributes: token.attributes, grants: token.grants, tokenIssued: token.effectiveIssue,
       device: token.deviceName, remote: socket.remote, isAdmitted: token.isAdmitted,
       // It holds for a session that begins while it holds.
-      patience: .seconds(max(0, token.validUntil - terms.now())), invitation: token.roost.invitation)
+      patience: .seconds(max(0, token.validUntil - terms.now())), invitation: token.roost.invitation,
+      admittedBy: token.roost.admittedBy)
     isEntering = true
     defer { isEntering = false }
     // The first message is charged like any other, once the identity that pays for it is known.

@@ -7,8 +7,8 @@ internal import Synchronization
 enum FigureView: Hashable, Sendable {
   /// The server and its workers, and so many rooms: the first of a list.
   case server(rooms: Int, RoomListing)
-  /// A room, and so many of those who are in it.
-  case room(ExactName, people: Int, PeopleListing)
+  /// A room, and so many of those who are in it, beside those of these ids.
+  case room(ExactName, people: Int, PeopleListing, including: [String] = [])
 }
 
 /// Figures that are read, each view of them once, however many read it.

@@ -7,7 +7,7 @@ internal import Wire
 extension StandaloneDoor {
   /// Answers an offer: all candidates are in the answer, and it is the only one.
   func open(_ request: HTTPRequest, at place: StandalonePlace) async throws(RESTProblem) -> HTTPResponse {
-    let (token, identity) = try authorize(request, place)
+    let (token, identity) = try authorize(request, place, comesIn: true)
     guard request.mediaType == Self.description else { throw .contentType(Self.description) }
     guard request.body.count <= SessionDescription.maximumBytes else {
       throw .tooLarge("a description can have at most \(SessionDescription.maximumBytes) bytes")
@@ -23,7 +23,7 @@ extension StandaloneDoor {
         offer, room: place.room, identity: identity, name: token.name, metadata: token.metadata,
         attributes: token.attributes, grants: token.grants, issued: token.effectiveIssue,
         device: token.deviceName, isAdmitted: token.isAdmitted,
-        invitation: token.roost.invitation)
+        invitation: token.roost.invitation, admittedBy: token.roost.admittedBy)
     }
     var response = HTTPResponse(status: 201, type: Self.description, body: answer.sdp.utf8)
     let endpoint = "/\(StandaloneOperation.name(of: place.role))/\(place.room.percentEncoded())"
@@ -66,7 +66,7 @@ extension StandaloneDoor {
   func look(
     at session: String, _ request: HTTPRequest, _ place: StandalonePlace
   ) async throws(RESTProblem) -> HTTPResponse {
-    let (_, identity) = try authorize(request, place)
+    let (_, identity) = try authorize(request, place, comesIn: false)
     try await ask { () async throws(StandaloneError) in
       try await rooms.look(at: session, place.role, in: place.room, of: identity)
     }
@@ -77,7 +77,7 @@ extension StandaloneDoor {
   func change(
     _ session: String, _ request: HTTPRequest, _ place: StandalonePlace
   ) async throws(RESTProblem) -> HTTPResponse {
-    let (_, identity) = try authorize(request, place)
+    let (_, identity) = try authorize(request, place, comesIn: false)
     guard request.mediaType == Self.fragment else {
       var problem = RESTProblem.contentType(Self.fragment)
       problem.headers.append(("accept-patch", Self.fragment))
@@ -110,7 +110,7 @@ extension StandaloneDoor {
   func close(
     _ session: String, _ request: HTTPRequest, _ place: StandalonePlace
   ) async throws(RESTProblem) -> HTTPResponse {
-    let (_, identity) = try authorize(request, place)
+    let (_, identity) = try authorize(request, place, comesIn: false)
     try await ask { () async throws(StandaloneError) in
       try await rooms.close(session, place.role, in: place.room, of: identity)
     }

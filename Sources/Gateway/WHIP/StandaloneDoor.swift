@@ -63,7 +63,7 @@ struct StandaloneDoor: Sendable {
     if place.session == nil {
       response.headers.add("accept-post", Self.description)
       let isPreflight = request.headers["access-control-request-method"] != nil
-      if !isPreflight, let identity = try? authorize(request, place).identity {
+      if !isPreflight, let identity = try? authorize(request, place, comesIn: true).identity {
         for link in links(identity) { response.headers.add("link", link) }
       }
     } else {
@@ -72,9 +72,11 @@ struct StandaloneDoor: Sendable {
     return response
   }
 
+  /// - Parameter comesIn: it makes a session, for which an invitation that has given out its token must hold; who has one may look at it,
+  ///   restart it and end it, as those may stay who are in by other doors.
   /// - Returns: the token, which joins the room, and whose it is.
   func authorize(
-    _ request: HTTPRequest, _ place: StandalonePlace
+    _ request: HTTPRequest, _ place: StandalonePlace, comesIn: Bool
   ) throws(RESTProblem) -> (token: AccessToken, identity: String) {
     do throws(AccessTokenRefusal) {
       if request.bearerToken == nil, request.headers["authorization"] != nil {
@@ -83,7 +85,9 @@ struct StandaloneDoor: Sendable {
       let token = try verify(request.bearerToken)
       let identity = try token.requireJoin(room: place.room)
       if rooms.forbids(identity, in: place.room, issued: token.effectiveIssue) { throw .removed }
-      if let invitation = token.roost.invitation, !rooms.holds(invitation, in: place.room) { throw .revoked }
+      if comesIn, let invitation = token.roost.invitation, !rooms.holds(invitation, in: place.room) {
+        throw .revoked
+      }
       return (token, identity)
     } catch { throw RESTProblem(error) }
   }

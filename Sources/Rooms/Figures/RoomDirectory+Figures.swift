@@ -41,8 +41,11 @@ extension RoomDirectory {
 
 extension RoomAdministration {
   /// How the room does, and the first of those who are in it.
-  public func figures(_ listing: PeopleListing, limit: Int) async -> RoomFigures {
-    await room.figures(listing, limit: limit)
+  /// - Parameter wanted: ids of participants that are among them in any case, if they are in.
+  public func figures(
+    _ listing: PeopleListing, including wanted: [String] = [], limit: Int
+  ) async -> RoomFigures {
+    await room.figures(listing, including: wanted.map { ParticipantID(known: $0) }, limit: limit)
   }
 
   /// Participants of one page.
@@ -55,8 +58,10 @@ extension RoomAdministration {
 }
 
 extension Room {
-  func figures(_ listing: PeopleListing, limit: Int) async -> RoomFigures {
-    let (ids, hasMore) = state.figurePage(listing, limit: limit)
+  func figures(
+    _ listing: PeopleListing, including wanted: [ParticipantID], limit: Int
+  ) async -> RoomFigures {
+    let (ids, hasMore) = state.figurePage(listing, including: wanted, limit: limit)
     let answers = await answers(to: state.figureQuestion(about: ids))
     return RoomFigures(
       room: state.snapshot(now: now), people: state.figures(ids, answers), hasMore: hasMore)

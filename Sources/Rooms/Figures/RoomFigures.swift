@@ -3,7 +3,7 @@ public import Model
 /// How a room does, and some of those who are in it.
 public struct RoomFigures: Sendable {
   public let room: RoomSnapshot
-  /// In the order that was asked for.
+  /// In the order that was asked for; behind them those that were asked for by their ids and have no place among them.
   public let people: [ParticipantFigures]
   /// There are more behind them.
   public let hasMore: Bool

@@ -19,19 +19,29 @@ extension RoomState {
       .page(after: after, isDescending: listing.isDescending, limit: limit)
   }
 
-  /// As many of the first of them as make a page.
+  /// As many of the first of them as make a page, and in any case those that are asked for by their ids, whose tracks count first: they
+  /// are at their places in the list, or behind it.
   func figurePage(
-    _ listing: PeopleListing, limit: Int, tracks most: Int = figureTracks
+    _ listing: PeopleListing, including wanted: [ParticipantID] = [], limit: Int,
+    tracks most: Int = figureTracks
   ) -> (ids: [ParticipantID], hasMore: Bool) {
-    let found = list(listing, after: nil, limit: limit + 1).map(\.item)
+    let wanted = members.map(\.id).filter { wanted.contains($0) }
+    let found = list(listing, after: nil, limit: limit + 1 + wanted.count).map(\.item)
     var taken: [ParticipantID] = []
-    var tracks = 0
-    for id in found.prefix(limit) where tracks < most {
-      taken.append(id)
-      tracks += member(id).map { members[$0].trackCount } ?? 0
+    var tracks = wanted.reduce(0) { $0 + trackCount(of: $1) }
+    for id in found.prefix(limit) {
+      if wanted.contains(id) {
+        taken.append(id)
+      } else if tracks < most {
+        taken.append(id)
+        tracks += trackCount(of: id)
+      }
     }
-    return (taken, found.count > taken.count)
+    taken += wanted.filter { !taken.contains($0) }
+    return (taken, found.contains { !taken.contains($0) })
   }
+
+  private func trackCount(of id: ParticipantID) -> Int { member(id).map { members[$0].trackCount } ?? 0 }
 
   /// What is asked of the media plane about them.
   func figureQuestion(about ids: [ParticipantID]) -> MediaQuestion {

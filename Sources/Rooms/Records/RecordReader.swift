@@ -121,6 +121,7 @@ struct RecordReader {
     }
     kept.lastPosition = UInt64(last)
     var (before, left) = (Int64.max, limit)
+    var waits = OpenWaits()
     reading: while true {
       let rows = try transaction.run(
         "SELECT position, life, id, time, body FROM events WHERE position < $1 ORDER BY position DESC LIMIT $2",
@@ -140,11 +141,16 @@ struct RecordReader {
         guard let event else { continue }
         left -= event.estimatedBytes
         guard left >= 0 else { break reading }
+        waits.read(event)
         kept.events.append((UInt64(bitPattern: before), event))
       }
       if rows.count < Self.page { break }
     }
     kept.events.reverse()
     recovery.events = kept
+    for index in recovery.rooms.indices {
+      guard let life = recovery.rooms[index].life else { continue }
+      recovery.rooms[index].waiting = waits.waiters(in: life.id)
+    }
   }
 }

@@ -22,11 +22,10 @@ final class RoomRecords: Sendable {
   }
 
   /// The next event of its room.
-  func record(_ event: RoomEvent) {
-    events.append(event)
-    guard event.kind == .roomFinished else { return }
-    changeInvitations { $0.remove(of: event.room.id) }
-  }
+  func record(_ event: RoomEvent) { events.append(event) }
+
+  /// A room is over, whether it had an event or not: what invited to it is forgotten.
+  func roomFinished(_ room: RoomID) { changeInvitations { $0.remove(of: room) } }
 
   /// Gives up what is too old: events at once, removals by the hour, for the journal's sake alone, since they hold no longer
   /// than they may whenever they are asked for.

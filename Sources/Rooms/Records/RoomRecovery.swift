@@ -12,6 +12,8 @@ public struct RoomRecovery: Sendable {
     public var stands = true
     /// Who was in, but for hidden ones, in the order in which they came.
     public var participants: [Participant] = []
+    /// Who waited to be let in, as far as the events say it, in the order in which they came.
+    public var waiting: [Waiter] = []
 
     public init(name: String, settings: RoomSettings, life: RoomLife? = nil) {
       self.name = name

@@ -102,7 +102,8 @@ actor Room: RoomRequests {
   /// As `join`, of one that may wait to be let in. Nothing is waited for here: those who come later find it in, or waiting.
   func enter(_ newcomer: Newcomer) throws(JoinError) -> Entry {
     (self.newcomer, waiter) = (nil, nil)
-    let reply = handle(.join(newcomer, refused: registry.refusal(of: newcomer, in: name)))
+    let known = registry.known(newcomer, in: name)
+    let reply = handle(.join(known, refused: registry.refusal(of: known, in: name)))
     if case .joinRefused(let error) = reply { throw error }
     if case .waiting = reply, let waiter { return .waiting(waiter) }
     guard let session = self.newcomer else { throw .removed }
@@ -117,6 +118,8 @@ actor Room: RoomRequests {
   /// As `join`, of a client without a socket.
   func open(_ entry: StandaloneEntry) async -> RoomReply {
     await giveWay()
+    var entry = entry
+    entry.newcomer = registry.known(entry.newcomer, in: name)
     return handle(.open(entry, refused: registry.refusal(of: entry.newcomer, in: name)))
   }
 
@@ -166,7 +169,8 @@ actor Room: RoomRequests {
     case .mediaReady(let span): registry.withRooms { $0.noteJoining(span) }
     case .media(let identity, let stay, let presence):
       registry.noteMedia(of: identity, stay: stay, in: name, presence)
-    case .alarm(let moment): registry.withRooms { $0.setAlarm(self, number: number, at: moment) }
+    case .finished: finished()
+    case .alarm(let moment): setAlarm(moment)
     case .log(let message, let fields): log.info(message, fields)
     case .read(let id, let after):
       let page = try? registry.records.events.events(
@@ -181,6 +185,17 @@ actor Room: RoomRequests {
     case .release(let key): media.release(key)
     case .recording(let command): studio?.perform(command)
     }
+  }
+
+  private func finished() {
+    setAlarm(.never)
+    registry.records.roomFinished(state.id)
+  }
+
+  /// One that is over is called no more, also where it ended by an effect before this one: else the table would keep it.
+  private func setAlarm(_ moment: Instant) {
+    let moment = state.isFinished ? .never : moment
+    registry.withRooms { $0.setAlarm(self, number: number, at: moment) }
   }
 
   /// What an effect brings about comes before the next one.

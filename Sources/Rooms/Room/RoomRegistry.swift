@@ -68,6 +68,13 @@ final class RoomRegistry<Handle: Sendable>: Sendable {
 
   // MARK: - Invitations
 
+  /// One that comes, as it counts by now: the invitation that spares it the wait may be over.
+  func known(_ newcomer: Newcomer, in room: String) -> Newcomer {
+    var known = newcomer
+    if let invitation = newcomer.admittedBy, holds(invitation, in: room) { known.isAdmitted = true }
+    return known
+  }
+
   /// Whether a token that an invitation has given out may still come in by it.
   func holds(_ invitation: InvitationID, in room: String) -> Bool {
     #if PLANTED_DEFECTS

@@ -14,7 +14,7 @@ extension RoomDirectory {
   public func open(
     _ offer: StandaloneOffer, room name: String, identity: String, name display: String? = nil,
     metadata: String? = nil, attributes: [String: String] = [:], grants: Grants, issued: Int? = nil,
-    device: String? = nil, isAdmitted: Bool = false, invitation: String? = nil
+    device: String? = nil, isAdmitted: Bool = false, invitation: String? = nil, admittedBy: String? = nil
   ) async throws(StandaloneError) -> StandaloneAnswer {
     let stay: String?
     do throws(JoinError) {
@@ -23,6 +23,7 @@ extension RoomDirectory {
     let newcomer = Newcomer(
       identity: identity, name: display, metadata: metadata, attributes: attributes, grants: grants,
       issued: issued, opens: nil, isAttended: false, stay: stay, isAdmitted: isAdmitted,
+      admittedBy: admittedBy.map { InvitationID(known: $0) },
       invitation: invitation.map { InvitationID(known: $0) })
     let room: Room
     let answer: StandaloneAnswer

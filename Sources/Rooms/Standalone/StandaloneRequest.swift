@@ -65,6 +65,6 @@ struct StandaloneName: Sendable {
 
 /// Who comes with an offer.
 struct StandaloneEntry: Sendable {
-  let newcomer: Newcomer
+  var newcomer: Newcomer
   let offer: StandaloneOffer
 }

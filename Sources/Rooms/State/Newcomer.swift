@@ -17,6 +17,8 @@ struct Newcomer: Sendable {
   var stay: String?
   /// It needn't wait until a host lets it in: its token says so, or a host has.
   var isAdmitted = false
+  /// It needn't wait while that invitation holds, by which it came in before; nil: by none.
+  var admittedBy: InvitationID?
   /// For how long its front door waits for that; nil: it can't.
   var patience: Duration?
   /// By which the server has given out its token: it comes in while that holds. nil: by none.

@@ -46,6 +46,8 @@ enum RoomEffect: Sendable {
   case historyChanged
   /// It comes back under its name no more.
   case giveUpName
+  /// The room is over: nothing calls it any more, and no invitation leads to it.
+  case finished
   /// A session is over.
   /// - Parameters:
   ///   - reason: nil: it never began.

@@ -9,7 +9,7 @@ enum RoomInput: Sendable {
   /// Made from outside: the first event.
   case start
   /// It goes on from what a process before this one had; before anything else.
-  case comeBack(after: Int, [RoomRecovery.Participant])
+  case comeBack(RoomRecovery.Room)
   /// The directory has forgotten the room: the last event.
   case finish
   /// - Parameter refused: why its token lets it in no more, as it is known now: `removed` or `revoked`.

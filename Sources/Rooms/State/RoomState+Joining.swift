@@ -11,13 +11,17 @@ extension RoomState {
     record(.roomStarted)
   }
 
-  /// Goes on where a process before this one ended: who was in then has left, as if the server had closed each session.
-  mutating func comeBack(after last: Int, _ participants: [RoomRecovery.Participant]) {
-    lastEvent = last
+  /// Goes on where a process before this one ended: who waited then waits no longer, and who was in has left, as if the server had
+  /// closed each session.
+  mutating func comeBack(_ kept: RoomRecovery.Room) {
+    lastEvent = kept.lastEvent
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.numbersAgain) { lastEvent = 0 }
     #endif
-    for participant in participants {
+    for waiter in kept.waiting {
+      record(.waitingEnded, EventWaiting(waiter: waiter, reason: .serverShutdown))
+    }
+    for participant in kept.participants {
       let (info, name) = (participant.info, participant.info.name)
       for track in participant.tracks {
         record(unpublished: track, of: ParticipantName(id: info.id, identity: info.identity, name: name))
@@ -26,13 +30,14 @@ extension RoomState {
     }
   }
 
-  /// The last event, of a room that had a first. What it has kept goes with it.
+  /// The last event, of a room that had a first. What it has kept goes with it, also that of one which never began.
   mutating func finish() {
     isFinished = true
     newcomers.history.apply(nil, now: now)
     endAllWaiting(.roomClosed)
     endRecordings(.roomFinished)
     if lastEvent > 0 { record(.roomFinished) }
+    emit(.finished)
   }
 
   mutating func join(_ newcomer: Newcomer, refused: JoinError?) {

@@ -78,7 +78,7 @@ package struct RoomState: Sendable {
     let kept = newcomers.history.bytes
     switch input {
     case .start: if !isFinished { start() }
-    case .comeBack(let last, let participants): comeBack(after: last, participants)
+    case .comeBack(let kept): comeBack(kept)
     case .finish: finish()
     case .join(let newcomer, let refused): join(newcomer, refused: refused)
     case .waits(let session, let error): beginWaiting(session, error)

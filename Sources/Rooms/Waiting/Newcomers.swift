@@ -4,8 +4,8 @@ internal import Model
 struct Newcomers: Sendable {
   /// Sessions that wait to be let in, in the order in which they came: of each identity one.
   var waiting: [WaitingSession] = []
-  /// That one comes to wait, of all who do: two a second, a hundred at once. The room's log keeps what else has happened.
-  var pace = RateLimit(rate: 2, burst: 100)
+  /// That sessions come to wait, of all who do.
+  var paces = WaitingPaces()
   /// Messages for those who come later.
   var history = DataHistory()
 }

@@ -49,12 +49,23 @@ extension RoomState {
     #else
       let isPaced = true
     #endif
-    guard !isPaced || newcomers.pace.take(now: now) else { throw .tooOften }
+    if isPaced { try takePace(newcomer) }
     let time = min(patience, Self.waitingTime)
     let session = WaitingSession(
       id: WaitingID(&random), newcomer: newcomer, since: wallTime, until: wallTime.advanced(by: time),
       deadline: now + time)
     emit(.askWait(session, replacing: isKnown))
+  }
+
+  /// That one more comes to wait: by its identity, its invitation and the room. Who comes too often for one of them takes nothing of the
+  /// others.
+  private mutating func takePace(_ newcomer: Newcomer) throws(JoinError) {
+    let (identity, invitation) = (newcomer.identity, newcomer.invitation)
+    guard spend(of: identity, { $0.waits.wait(now: $1) }) == .zero,
+      newcomers.paces.wait(for: invitation, now: now) == .zero
+    else { throw .tooOften }
+    _ = spend(of: identity) { $0.waits.take(now: $1) }
+    newcomers.paces.take(invitation, now: now)
   }
 
   /// A session waits, unless as many do as may. An earlier one of its identity waits no longer: one of a name does, whom hosts know by it.

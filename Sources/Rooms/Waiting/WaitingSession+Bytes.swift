@@ -59,3 +59,28 @@ extension Newcomer {
     invitation = try reader.optionalString(limit: stateTextLimit).map { InvitationID(known: $0) }
   }
 }
+
+extension WaitingPaces {
+  func encode(into writer: inout StateWriter) {
+    writer.write(all.full)
+    writer.write(optional: groups.swept)
+    writer.write(UInt32(groups.spent.count))
+    for (invitation, group) in groups.spent.sorted(by: { $0.key.isBefore($1.key) }) {
+      writer.write(invitation)
+      writer.write(group.pace.full)
+    }
+  }
+
+  /// What comes behind the pace of all.
+  static func groups(from reader: inout StateReader) throws(StateError) -> AllowanceTable<String, Group> {
+    var groups = AllowanceTable<String, Group>(capacity: groupLimit)
+    groups.swept = try reader.optionalInstant()
+    for _ in 0..<(try reader.count(limit: groupLimit)) {
+      let invitation = try reader.string(limit: stateTextLimit)
+      var group = Group()
+      group.pace.full = try reader.instant()
+      groups.spent[invitation] = group
+    }
+    return groups
+  }
+}

@@ -151,6 +151,67 @@ struct InvitationsRESTTests {
     #expect(again.status == 404 && again.problem == "invitation-not-found")
   }
 
+  @Test
+  func `a session of a client without a socket goes on when its link is revoked, and is its own to end`()
+    async throws
+  {
+    let house = try House()
+    let link = try await Link(house)
+    let token = try await link.token()
+    let made = await house.ask(.post, "/whip/demo", try Encoder.offer(), token: token, headers: Encoder.sdp)
+    let path = try #require(made.headers["location"])
+    await link.revoke()
+    #expect(await house.ask(.get, path, token: token).status == 204)
+    let restart = await house.ask(
+      .patch, path, Encoder.restart, token: token,
+      headers: [("content-type", "application/trickle-ice-sdpfrag"), ("if-match", "*")])
+    #expect(restart.status == 200, "\(restart.text)")
+    let second = await house.ask(.post, "/whip/demo", try Encoder.offer(), token: token, headers: Encoder.sdp)
+    #expect(second.problem == "token-revoked")
+    #expect(await house.ask(.delete, path, token: token).status == 200)
+    #expect(house.directory.counts.participants == 0)
+  }
+
+  @Test func `what one admits to holds as long as it does, also by a token that was renewed`() async throws {
+    let house = try House()
+    try await house.makeAsking()
+    let desk = try await house.enter("desk") { $0.roomAdmin = true }
+    let link = try await Link(house, #"{"ttl":600,"grants":{"admitted":true}}"#)
+    let first = try AccessToken(
+      verifying: try await link.token(), keys: ["APIkey": House.secret], now: House.now)
+    let renewed = first.renewed(at: House.now, grants: first.grants).renewed(
+      at: House.now, grants: first.grants
+    ).signed(secret: House.secret)
+    let guest = house.connect(renewed)
+    #expect(try await guest.next("joined")["type"] as? String == "joined", "it isn't asked again")
+    guest.socket.hangUp()
+    await link.revoke()
+    let again = house.connect(renewed)
+    #expect(try await again.next("waiting")["type"] as? String == "waiting")
+    let encoder = await house.ask(
+      .post, "/whip/demo", try Encoder.offer(), token: renewed, headers: Encoder.sdp)
+    #expect(encoder.problem == "admission-required")
+    #expect(try await desk.verdict("ping") == "pong")
+  }
+
+  @Test(arguments: [
+    (false, nil, "http://relay.example/"), (true, nil, "https://relay.example/"),
+    (true, "https://desk.example", "https://relay.example/"),
+    (false, "https://relay.example", "https://relay.example/"),
+    (false, "https://RELAY.example:443", "https://relay.example/"),
+    (false, "http://relay.example", "http://relay.example/"),
+    (false, "https://desk.example", "http://relay.example/"),
+  ])
+  func `its link has the scheme by which the server is reached`(isSecure: Bool, origin: String?, base: String)
+    async throws
+  {
+    let house = try House { $0.isSecure = isSecure }
+    _ = await house.ask(.post, "/v1/rooms", #"{"name":"demo"}"#)
+    let made = await house.ask(
+      .post, Self.path, #"{"ttl":600}"#, token: House.host(), headers: origin.map { [("origin", $0)] } ?? [])
+    #expect((made["url"] as? String)?.hasPrefix(base + "?room=demo#invitation=") == true, "\(made.text)")
+  }
+
   @Test func `who is removed comes again as somebody else, until the room is locked or the link revoked`()
     async throws
   {

@@ -130,6 +130,31 @@ struct StatisticsRESTTests {
     #expect(isMuted)
   }
 
+  @Test func `those who are asked for by their ids are in the figures, wherever they stand`() async throws {
+    let house = try house()
+    var ids: [String] = []
+    for identity in ["ada", "bob", "cid", "dan"] { ids.append(try await house.enter(identity).id) }
+    for (query, found, hasMore) in [
+      ("limit=1", ["ada"], true), ("limit=1&include=\(ids[3])", ["ada", "dan"], true),
+      ("limit=1&include=\(ids[0]),\(ids[2])", ["ada", "cid"], true),
+      ("limit=3&include=\(ids[3])", ["ada", "bob", "cid", "dan"], false),
+      ("search=none&include=\(ids[1]),\(ids[1])", ["bob"], false),
+      ("limit=1&include=PA_000000000000", ["ada"], true),
+    ] {
+      let figures = try await house.listener("\(Self.path)?room=demo&\(query)", token: Self.token()).figures()
+      let items = try #require(figures["items"] as? [NSDictionary])
+      #expect(items.map { $0["identity"] as? String } == found, "\(query)")
+      #expect(figures["hasMore"] as? Bool == hasMore, "\(query)")
+    }
+    let many = (0..<9).map { "PA_00000000000\($0)" }.joined(separator: ",")
+    for wrong in ["", "PA_", "ada", "\(ids[0]),", "\(ids[0])x", "PA_%C3%A9%C3%A90000000000", many] {
+      let refused = await house.ask(.get, "\(Self.path)?room=demo&include=\(wrong)")
+      #expect(refused.status == 400 && refused.problem == "query", "\(wrong)")
+      #expect(refused.detail?.contains("at most 8 participants") == true)
+    }
+    #expect(await house.ask(.get, "\(Self.path)?include=\(ids[0])").problem == "query", "of no room")
+  }
+
   @Test func `a token opens what it may list or run, and nothing else`() async throws {
     let house = try house()
     try await house.room()

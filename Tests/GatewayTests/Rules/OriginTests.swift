@@ -79,6 +79,33 @@ struct OriginTests {
     }
   }
 
+  /// Some clients write the port out that a scheme has anyway, some don't.
+  @Test(arguments: [
+    ("relay.example:443", "https://relay.example", true),
+    ("relay.example", "https://relay.example:443", true),
+    ("relay.example:80", "http://relay.example", true), ("relay.example", "http://relay.example:80", true),
+    ("relay.example:443", "http://relay.example", false),
+    ("relay.example:80", "https://relay.example", false),
+    ("relay.example:4430", "https://relay.example", false),
+    ("relay.example", "https://relay.example:80", false),
+    ("relay.example:7880", "http://relay.example:7880", true), ("x", "https://calls.example:443", true),
+    ("x", "https://calls.example", true),
+  ])
+  func `a port that goes without saying is the same said or unsaid`(
+    host: String, origin: String, isServed: Bool
+  )
+    async
+  {
+    var configuration = GatewayConfiguration(keys: ["APIkey": "x"], development: nil) { 0 }
+    configuration.crossOrigin = CrossOrigin(origins: [Self.allowed])
+    configuration.publicURL = "https://calls.example"
+    let gateway = Gateway(configuration: configuration, rooms: TestRoom())
+    let headers: HTTPHeaders = ["host": host, "origin": origin, "sec-websocket-protocol": "roost.v1"]
+    let decision = await gateway.upgrade(
+      HTTPRequest(method: .get, path: "/v1/rooms/demo/connect", query: "", headers: headers, body: []))
+    if case .accept = decision { #expect(isServed) } else { #expect(!isServed) }
+  }
+
   /// roost.js may be imported where sockets may come from; the pages' own files by no other origin.
   @Test func `scripts of the module are for pages of allowed origins`() async {
     var configuration = GatewayConfiguration(keys: ["APIkey": "x"], development: nil) { 0 }

@@ -100,6 +100,27 @@ struct RoomFigureTests {
     }
   }
 
+  @Test mutating func `those who are asked for by their ids are in it, and their tracks count first`() throws
+  {
+    for number in 0..<5 { _ = try publish("p\(number)", loss: 0, roundTrip: 1, received: 1) }
+    let ids = run.state.members.map(\.id)
+    // Two tracks each.
+    for (wanted, limit, tracks, found, hasMore) in [
+      ([4], 2, 400, [0, 1, 4], true), ([1], 2, 400, [0, 1], true), ([4, 3], 3, 400, [0, 1, 2, 3, 4], false),
+      ([4], 4, 400, [0, 1, 2, 3, 4], false), ([4], 2, 4, [0, 4], true), ([4, 3], 2, 4, [3, 4], true),
+      ([1], 2, 2, [1], true), ([2], 1, 1, [2], true),
+    ] {
+      let (page, more) = run.state.figurePage(
+        PeopleListing(), including: wanted.map { ids[$0] }, limit: limit, tracks: tracks)
+      #expect(page == found.map { ids[$0] } && more == hasMore, "\(wanted), \(limit), \(tracks)")
+    }
+    var listing = PeopleListing()
+    listing.search = "none"
+    let gone = ParticipantID(known: "PA_gone")
+    let (page, more) = run.state.figurePage(listing, including: [ids[2], gone], limit: 2)
+    #expect(page == [ids[2]] && !more, "who isn't there isn't, and who is not found is")
+  }
+
   @Test func `pages of a list follow each other in either order, also where values are the same`() {
     let items = [("b", 2), ("a", 2), ("c", 1), ("d", 3)].map {
       Placed(place: ListPlace(value: $0.1, name: $0.0), item: $0.0)

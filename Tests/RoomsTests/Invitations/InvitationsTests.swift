@@ -124,6 +124,29 @@ struct RoomInvitationTests {
     #expect(try directory.invitations(of: "r").isEmpty)
   }
 
+  @Test func `one of a room that ends before it has begun goes with it`() async throws {
+    let journals = try await Journals()
+    let (server, _, running) = try await journals.serve(wallSeconds: { [now] in now })
+    defer { running.cancel() }
+    let directory = server.directory
+    // On the way in, and refused in the end.
+    let room = try directory.registry.withRooms { rooms throws(JoinError) in
+      try rooms.begin("late", in: "r") { directory.make("r", RoomSettings(), number: $0) }
+    }
+    let made = try directory.invite(terms("s"), for: 600, to: "r")
+    #expect(directory.holds(made.id.text, in: "r"))
+    let reply = await room.handle(
+      .join(Newcomer(identity: "late", grants: .join("r")), refused: .removed))
+    guard case .joinRefused(.removed) = reply else {
+      Issue.record("\(reply)")
+      return
+    }
+    #expect(directory.remainders.rooms == 0 && !directory.holds(made.id.text, in: "r"))
+    #expect(directory.registry.records.invitations(of: made.life, now: now).isEmpty)
+    try await directory.synced()
+    #expect(try await journals.count("SELECT count(*) FROM invitations") == 0)
+  }
+
   @Test func `one whose maker was removed opens nothing, and one that is revoked doesn't`() async throws {
     let server = try TestServer(wallSeconds: { [now] in now })
     let directory = server.directory

@@ -189,7 +189,9 @@ struct RoomRecordingTests {
 
   @Test func `a recording that an earlier process left open is over for those who read events`() throws {
     let run = StateRun()
-    run.handle(.comeBack(after: 7, []))
+    var kept = RoomRecovery.Room(name: "r", settings: RoomSettings())
+    kept.lastEvent = 7
+    run.handle(.comeBack(kept))
     run.handle(.recordingLeftOpen(RecordingID(known: "RC_before")))
     #expect(run.events.map(\.id) == [8])
     #expect(

@@ -60,6 +60,39 @@ struct RecoveryTests {
     third.running.cancel()
   }
 
+  @Test func `who waited to be let in waits no longer after it, and is said so once`() async throws {
+    let journals = try await Journals()
+    let first = try await journals.serve()
+    let directory = first.server.directory
+    for (name, identities) in [("r", ["ann", "bob", "gone"]), ("other", ["cid"])] {
+      _ = try await directory.create(name, RoomSettings(admission: true))
+      for identity in identities {
+        let entry = try await directory.enter(
+          room: name, identity: identity, name: nil, grants: .join(name), isAdmitted: false,
+          patience: .seconds(600))
+        if case .waiting(let place) = entry, identity == "gone" { await place.stop(.left) }
+      }
+    }
+    try await directory.synced()
+    let last = try directory.events.events(of: "r", after: nil).lastEvent
+    first.running.cancel()
+
+    let second = try await journals.serve()
+    try await second.server.directory.synced()
+    let events = second.server.directory.events
+    let since = try events.events(of: "r", after: last).events
+    #expect(since.map(\.kind) == [.waitingEnded, .waitingEnded] && since.map(\.id) == [last + 1, last + 2])
+    #expect(since.map(\.waiting?.waiter.identity) == ["ann", "bob"])
+    #expect(since.map(\.waiting?.reason) == [.serverShutdown, .serverShutdown])
+    #expect(try events.events(of: "other", after: nil).events.last?.waiting?.waiter.identity == "cid")
+    second.running.cancel()
+
+    let third = try await journals.serve()
+    try await third.server.directory.synced()
+    #expect(try third.server.directory.events.events(of: "r", after: last).events.count == 2)
+    third.running.cancel()
+  }
+
   @Test func `cursors of before lead on, without a gap and without an event twice`() async throws {
     let journals = try await Journals()
     let first = try await journals.serve()

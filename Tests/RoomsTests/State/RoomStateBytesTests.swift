@@ -161,7 +161,7 @@ struct RoomStateBytesTests {
     #expect(throws: StateError.trailingBytes(count: 1)) {
       _ = try RoomState(bytes: whole + [0], terms: StateRun.terms, now: Instant(nanoseconds: 0))
     }
-    #expect(throws: StateError.version(9, of: "room", known: 1...5, offset: 0)) {
+    #expect(throws: StateError.version(9, of: "room", known: 1...6, offset: 0)) {
       _ = try RoomState(bytes: [9] + whole.dropFirst(), terms: StateRun.terms, now: Instant(nanoseconds: 0))
     }
   }

@@ -118,7 +118,7 @@ final class StateRun {
       sessions -= 1
       done.append("ended \(reason?.rawValue ?? "-") \(patience)")
       if sessions == 0, patience == 0, state.waiting.isEmpty { follow(.finish, &reply) }
-    case .alarm(let moment): alarm = moment
+    case .alarm(let moment): alarm = state.isFinished ? .never : moment
     case .prepare(let proposal):
       guard proposal.peer != nil || places > 0 else { return follow(.overloaded(proposal), &reply) }
       if proposal.peer == nil {
@@ -151,6 +151,7 @@ final class StateRun {
     case .recording(let command): recorded.append(command)
     case .media(let identity, let stay, let presence):
       media.append("\(identity) \(stay ?? "-") \(presence)")
+    case .finished: alarm = .never
     case .expect, .giveUpName, .keepSettings, .log, .mediaReady, .unattended: break
     }
   }

@@ -23,20 +23,64 @@ struct WaitingFloodTests {
 
   // MARK: - Pace
 
-  @Test func `a hundred may come to wait at once, and two a second, whatever identities they have`() throws {
+  /// Comes to wait, and no longer does: by whichever of the links, or by none.
+  private func pass(_ run: StateRun, _ identity: String, by link: InvitationID? = nil) throws {
+    let waiter = try #require(try run.wait(identity) { $0.invitation = link })
+    run.handle(.stopWaiting(waiter.id, .left))
+  }
+
+  @Test func `a hundred may come to wait at once, and one a second, whatever identities they have`() throws {
     let (run, _) = try scene()
-    for number in 0..<100 {
-      let waiter = try #require(try run.wait("guest-\(number)"))
-      run.handle(.stopWaiting(waiter.id, .left))
-    }
+    for number in 0..<100 { try pass(run, "guest-\(number)", by: number % 2 == 0 ? Self.link : Self.other) }
     let (events, sessions) = (run.events.count, run.sessions)
     #expect(throws: JoinError.tooOften) { try run.wait("one-more") }
     #expect(run.events.count == events && run.sessions == sessions, "nothing is said of it")
     #expect(try run.wait("known") { $0.isAdmitted = true } == nil, "who needn't wait comes in")
     run.now = run.now + .seconds(1)
     try run.rebuild()
-    #expect(try run.wait("a") != nil && run.wait("b") != nil)
-    #expect(throws: JoinError.tooOften) { try run.wait("c") }
+    #expect(try run.wait("a") != nil)
+    #expect(throws: JoinError.tooOften) { try run.wait("b") }
+  }
+
+  @Test func `those of one link come at half of the room's pace, and keep no others out`() throws {
+    let (run, _) = try scene()
+    for number in 0..<75 { try pass(run, "guest-\(number)", by: Self.link) }
+    #expect(throws: JoinError.tooOften) { try run.wait("guest") { $0.invitation = Self.link } }
+    for second in 0..<600 {
+      run.now = run.now + .seconds(1)
+      if second % 60 == 0 { try run.rebuild() }
+      // Ten of one link would take all that there is.
+      var came = 0
+      for number in 0..<10 where (try? pass(run, "guest-\(second)-\(number)", by: Self.link)) != nil {
+        came += 1
+      }
+      #expect(came == second % 2, "\(second)")
+      if second % 2 == 0 { try pass(run, "friend-\(second)", by: second % 4 == 0 ? Self.other : nil) }
+    }
+  }
+
+  @Test func `one identity comes to wait five times at once, and then once in ten seconds`() throws {
+    let (run, _) = try scene()
+    for _ in 0..<5 { try pass(run, "guest") }
+    let paces = run.state.newcomers.paces.all.full
+    #expect(throws: JoinError.tooOften) { try run.wait("guest") }
+    #expect(run.state.newcomers.paces.all.full == paces, "it takes nothing from others")
+    run.now = run.now + .milliseconds(9_900)
+    try run.rebuild()
+    #expect(throws: JoinError.tooOften) { try run.wait("guest") { $0.invitation = Self.link } }
+    run.now = run.now + .milliseconds(100)
+    try pass(run, "guest")
+    #expect(throws: JoinError.tooOften) { try run.wait("guest") }
+    try pass(run, "other")
+  }
+
+  @Test func `links that were used are remembered within bounds, those longest that were used most`() throws {
+    var paces = WaitingPaces()
+    let now = Instant(nanoseconds: 1)
+    for _ in 0..<75 { paces.take(Self.link, now: now) }
+    for number in 0..<1_000 { paces.take(InvitationID(known: "IV_\(number)"), now: now) }
+    let (count, left) = (paces.groups.count, paces.wait(for: Self.link, now: now + .seconds(1)))
+    #expect(count <= WaitingPaces.groupLimit && left > .zero)
   }
 
   /// As many events as a client may miss are those that are for it.
@@ -49,9 +93,8 @@ struct WaitingFloodTests {
     let member = try run.join(newcomer)
     let seen = run.events.count
     for number in 0..<501 {
-      run.now = run.now + .milliseconds(500)
-      let waiter = try #require(try run.wait("guest-\(number)"))
-      run.handle(.stopWaiting(waiter.id, .left))
+      run.now = run.now + .seconds(1)
+      try pass(run, "guest-\(number)", by: number % 2 == 0 ? Self.link : Self.other)
     }
     #expect(run.events.count == seen + 1_002)
     #expect(refusal(member.ask(.present(after: seen))) == nil)

@@ -48,11 +48,16 @@ struct WaitingRefusalTests {
     #expect(refuse(run, "host") == .unknownParticipant && run.state.members.count == 1)
   }
 
+  /// All of an identity's requests but what it takes to come to wait.
+  private func spend(_ run: StateRun, _ identity: String) throws {
+    for _ in 0..<4 { run.handle(.stopWaiting(try #require(try run.wait(identity)).id, .left)) }
+    // At the door where no one waits each costs one.
+    for _ in 0..<50 { #expect(throws: StandaloneError.self) { try run.whip(identity, [.video]) } }
+  }
+
   @Test func `one that has spent too much to come in goes on waiting, and comes in a little later`() throws {
     let (run, host) = try scene()
-    for _ in 0..<9 {
-      run.handle(.stopWaiting(try #require(try run.wait("guest")).id, .left))
-    }
+    try spend(run, "guest")
     let guest = try #require(try run.wait("guest"))
     let other = try #require(try run.wait("other"))
     let count = run.events.count
@@ -67,9 +72,7 @@ struct WaitingRefusalTests {
 
   @Test func `where hosts are asked no more, one that can't pay hears why it isn't in`() throws {
     let (run, _) = try scene()
-    for _ in 0..<9 {
-      run.handle(.stopWaiting(try #require(try run.wait("guest")).id, .left))
-    }
+    try spend(run, "guest")
     _ = try run.wait("guest")
     var patch = RoomPatch()
     patch.admission = .set(false)

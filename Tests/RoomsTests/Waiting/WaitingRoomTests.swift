@@ -114,7 +114,7 @@ struct WaitingRoomTests {
         rounds += 1
       }
     }
-    #expect(error == .tooOften && rounds == 10)
+    #expect(error == .tooOften && rounds == 5)
     #expect(run.state.waiting.isEmpty && run.sessions == 0)
   }
 

@@ -20,7 +20,7 @@ extension RoomState {
     writer.write(UInt32(waiting.count))
     for session in waiting { session.encode(into: &writer) }
     newcomers.history.encode(into: &writer)
-    writer.write(newcomers.pace.full)
+    newcomers.paces.encode(into: &writer)
     return writer.bytes
   }
 
@@ -39,7 +39,8 @@ extension RoomState {
         waiting.append(try WaitingSession(from: &reader))
       }
       newcomers.history = try DataHistory(from: &reader)
-      newcomers.pace.full = try reader.instant()
+      newcomers.paces.all.full = try reader.instant()
+      if version >= 6 { newcomers.paces.groups = try WaitingPaces.groups(from: &reader) }
     }
     try reader.finish()
   }
@@ -53,7 +54,7 @@ extension RoomState {
   }
 
   private func encodeRoom(into writer: inout StateWriter) {
-    writer.write(UInt8(5))
+    writer.write(UInt8(6))
     writer.write(id.text)
     writer.write(name)
     writer.write(created.milliseconds)
@@ -76,7 +77,7 @@ extension RoomState {
   private static func read(
     room reader: inout StateReader, terms: RoomTerms, now: Instant
   ) throws(StateError) -> (state: RoomState, version: UInt8) {
-    let version = try reader.version("room", upTo: 5)
+    let version = try reader.version("room", upTo: 6)
     var state = RoomState(
       id: RoomID(naming: try reader.string(limit: stateTextLimit)),
       name: try reader.string(limit: stateTextLimit),
@@ -186,19 +187,21 @@ extension SpeakerDetector {
 
 extension AllowanceTable<ExactName, Allowance> {
   fileprivate func encode(into writer: inout StateWriter) {
-    writer.write(UInt8(1))
+    writer.write(UInt8(2))
     writer.write(optional: swept)
     writer.write(UInt32(spent.count))
     for (identity, allowance) in spent.sorted(by: { $0.key.text.isBefore($1.key.text) }) {
       writer.write(identity.text)
-      for limit in [allowance.requests, allowance.offers, allowance.messages, allowance.volume] {
+      for limit in [
+        allowance.requests, allowance.offers, allowance.messages, allowance.volume, allowance.waits,
+      ] {
         writer.write(limit.full)
       }
     }
   }
 
   fileprivate init(from reader: inout StateReader, capacity: Int) throws(StateError) {
-    _ = try reader.version("allowances", upTo: 1)
+    let version = try reader.version("allowances", upTo: 2)
     self.init(capacity: capacity)
     swept = try reader.optionalInstant()
     for _ in 0..<(try reader.count(limit: stateCountLimit)) {
@@ -208,6 +211,7 @@ extension AllowanceTable<ExactName, Allowance> {
       allowance.offers.full = try reader.instant()
       allowance.messages.full = try reader.instant()
       allowance.volume.full = try reader.instant()
+      if version >= 2 { allowance.waits.full = try reader.instant() }
       spent[identity] = allowance
     }
   }
