@@ -29,6 +29,9 @@ class PagesTest(LimitedTest):
     def test_a_participant_that_is_looked_at(self):
         self.run_node("admin-person.mjs")
 
+    def test_calls(self):
+        self.run_node("call.mjs")
+
     def test_charts(self):
         self.run_node("chart.mjs")
 
@@ -62,6 +65,9 @@ class PagesTest(LimitedTest):
     def test_invitations(self):
         self.run_node("invite.mjs")
 
+    def test_keys(self):
+        self.run_node("keyboard.mjs")
+
     def test_layout(self):
         self.run_node("layout.mjs")
 
@@ -73,6 +79,12 @@ class PagesTest(LimitedTest):
 
     def test_news(self):
         self.run_node("news.mjs")
+
+    def test_notices(self):
+        self.run_node("notices.mjs")
+
+    def test_other_cameras(self):
+        self.run_node("phone.mjs")
 
     def test_playback(self):
         self.run_node("playback.mjs")
@@ -101,8 +113,14 @@ class PagesTest(LimitedTest):
     def test_sizes(self):
         self.run_node("sizes.mjs")
 
+    def test_switches(self):
+        self.run_node("switches.mjs")
+
     def test_units(self):
         self.run_node("units.mjs")
+
+    def test_unheard_microphones(self):
+        self.run_node("unheard.mjs")
 
     def test_waiting(self):
         self.run_node("waiting.mjs")
