@@ -88,8 +88,8 @@ export class PeoplePanel {
 
   /** What had the focus has gone: the row that is in its place gets it, else the whole. */
   #refocus(row) {
-    this.element.focus();
     row?.querySelector(".admit, .opener")?.focus();
+    if (!this.element.contains(document.activeElement)) this.element.focus();
   }
 
   /** Hands that are raised come first, in the order in which they were. */
