@@ -23,8 +23,10 @@ export function pieces(text) {
   const found = [];
   let [place, links] = [0, 0];
   for (const match of text.matchAll(address)) {
-    const all = trimmed(match[0]);
-    const [words, href] = [all, goesOn.exec(all)?.[1]].map((each) => [each, each && reachable(each)]).find((each) => each[1]) ?? [];
+    let words = trimmed(match[0]);
+    let href = reachable(words);
+    const [, shorter] = (!href && goesOn.exec(words)) || [];
+    if (shorter) [words, href] = [shorter, reachable(shorter)];
     if (!href) continue;
     if (match.index > place) found.push({ text: text.slice(place, match.index) });
     found.push({ text: words, href });
