@@ -206,7 +206,8 @@ async def _door(report, server, options, browser, ada, room):
     await tom.until("document.body.dataset.view === 'waiting'")
     await ada.until("roostPage.room.waiting.length === 1")
     await tom.point("document.getElementById('waiting-leave')")
-    focus = await tom.until("document.body.dataset.view === 'lobby' && document.activeElement.id")
+    # What is hidden keeps the focus for a moment.
+    focus = await tom.until("document.body.dataset.view === 'lobby' && document.activeElement.id === 'join-button' && document.activeElement.id")
     await ada.until("roostPage.room.waiting.length === 0")
     is_quiet = await tom.tab.evaluate("return document.getElementById('notice').hidden")
     await tom.leave()
