@@ -168,6 +168,7 @@ async def _answer(ada, who, button, way):
         await ada.point("document.getElementById('people-toggle')")
         await ada.until(f"{place}?.ariaLabel.includes('{who}')")
         await ada.point(place)
+        await ada.tab.evaluate(f"{place}?.click()")  # As a double click does.
     else:
         await ada.tab.evaluate(CALL)
         await ada.tab.press("p")
@@ -187,6 +188,7 @@ async def _door(report, server, options, browser, ada, room):
         await _answer(ada, "Dan", "admit", way)
         await dan.until(IN_CALL)
         await ada.sees("Dan")
+        is_once = await ada.tab.evaluate(f"return !{SAID}.includes('already left')")
         eli = await invited(options, browser, server, room, "Eli")
         await eli.until("document.body.dataset.view === 'waiting'")
         await _answer(ada, "Eli", "refuse", way)
@@ -196,20 +198,70 @@ async def _door(report, server, options, browser, ada, room):
         await dan.leave()
         await ada.sees_no("Dan")
         yield report.row(f"page, {browser.name}: one is let in and one refused from the list, by {way}", "the first is in, the second reads so",
-                         f"“{refused}”, seen: {sees}", "didn't let you in" in refused and not sees)
+                         f"“{refused}”, seen: {sees}, asked once: {is_once}", "didn't let you in" in refused and not sees and is_once)
+    yield await _focus(report, options, browser, server, ada, room)
     tom = await Person.arrive(browser, server, room, "Tom", publish=0)
     await tom.until(SETTLED)
     await tom.click("join-button")
     await tom.until("document.body.dataset.view === 'waiting'")
     await ada.until("roostPage.room.waiting.length === 1")
     await tom.point("document.getElementById('waiting-leave')")
-    focus = await tom.until("document.body.dataset.view === 'lobby' && document.activeElement.id")
+    # What is hidden keeps the focus for a moment.
+    focus = await tom.until("document.body.dataset.view === 'lobby' && document.activeElement.id === 'join-button' && document.activeElement.id")
     await ada.until("roostPage.room.waiting.length === 0")
     is_quiet = await tom.tab.evaluate("return document.getElementById('notice').hidden")
     await tom.leave()
     yield report.row(f"page, {browser.name}: one waits no longer, by pointer", "back in the lobby without a word, and the host sees no one",
                      f"{focus}, quiet: {is_quiet}", focus == "join-button" and is_quiet)
     await asyncio.to_thread(rest.change, server, options.roost, room, admission=False)
+
+
+async def _focus(report, options, browser, server, ada, room):
+    """Two wait, and are answered by keyboard alone: the focus goes on to who waits next, and then to the list."""
+    fay, gil = [await _waits(await invited(options, browser, server, room, name)) for name in ("Fay", "Gil")]
+    await ada.tab.evaluate(CALL)
+    await ada.tab.press("p")
+    await ada.until("document.querySelectorAll('.waiting li').length === 2")
+    await ada.tab_to(lambda: "document.activeElement === document.querySelector('.waiting .admit')")
+    await ada.tab.press("Enter")
+    following = await ada.until("document.querySelectorAll('.waiting li').length === 1 && document.activeElement.ariaLabel")
+    await ada.tab.press("Tab")
+    await ada.until("document.activeElement.matches('.waiting .refuse')")
+    await ada.tab.press("Enter")
+    last = await ada.until("!document.querySelector('.waiting li') && document.activeElement.id")
+    await ada.point("document.getElementById('side-close')")
+    await fay.until(IN_CALL)
+    await gil.until(NOTICE)
+    for person in (fay, gil):
+        await person.leave()
+    await ada.sees_no("Fay")
+    return report.row(f"page, {browser.name}: two who wait are answered by keyboard alone", "the focus goes on to the next, then to the list",
+                      f"{following}, {last}", (following, last) == ("Admit Gil", "side-people"))
+
+
+async def _waits(person):
+    await person.until("document.body.dataset.view === 'waiting'")
+    return person
+
+
+async def _asked(report, server, options, browser, other):
+    """The call is over while a host is being asked whether to remove somebody: so is the question."""
+    room = f"asked-{browser.name}"
+    ada = await invited(options, browser, server, room, "Ada", "--admin")
+    await ada.until(IN_CALL)
+    bob = await Person.join(other, server, room, "Bob", publish=0)
+    await ada.sees("Bob")
+    await _list_by_pointer(ada, "Bob")
+    await ada.point(_act("Bob", "remove"))
+    await ada.until("!!document.querySelector('dialog[open]')")
+    await asyncio.to_thread(rest.close, server, options.roost, room)
+    await ada.until("document.body.dataset.view === 'lobby' && !document.querySelector('#confirm-title')")
+    focus, is_open = await ada.tab.evaluate("return [document.activeElement.id, document.querySelector('dialog[open]') !== null]")
+    said = await ada.tab.evaluate(f"return {NOTICE}")
+    for person in (ada, bob):
+        await person.leave()
+    return report.row(f"page, {browser.name}: the call ends while a host is asked about somebody", "the question is gone, the focus is in the lobby",
+                      f"{focus}, still asked: {is_open}, “{said}”", focus == "join-button" and not is_open and "ended" in said)
 
 
 async def _removed(report, ada, bob, name):
@@ -289,6 +341,7 @@ async def _call(report, options, server, browser, other):
     complaints = [await each.tab.evaluate("return window.complaints") for each in (ada, bob)]
     for person in (ada, bob):
         await person.leave()
+    holds &= await _asked(report, server, options, browser, other)
     holds &= await _gone(report, server, options, browser)
     return holds & report.row(f"page, {name}: policy and scripts meanwhile", "no complaint", sum(complaints, []) or "none", complaints == [[], []])
 

@@ -49,6 +49,19 @@ async def _uninvited(person):
         "return [document.getElementById('uninvited').innerText, document.getElementById('lobby').hidden, window.asked, window.sockets.length]")
 
 
+async def _in_german(person):
+    """What stands there in German, by a list that is seen; then it is English again."""
+    await person.until("document.getElementById('language').checkVisibility()")
+    said = []
+    for language in ("de", "en"):
+        await person.tab.evaluate(f"""
+          const list = document.getElementById("language");
+          list.value = "{language}";
+          list.dispatchEvent(new Event("change"));""")
+        said.append(await person.until(f"document.documentElement.lang === '{language}' && document.querySelector('#uninvited h1').textContent"))
+    return said[0]
+
+
 async def _invited(report, options, server, browser):
     person = Person(await new_tab(browser, WATCH), "Ada")
     await person.tab.resize(1280, 800)
@@ -56,6 +69,9 @@ async def _invited(report, options, server, browser):
     text, is_lobby_hidden, asked, sockets = await _uninvited(person)
     holds = report.row(f"page, {browser.name}: no invitation where one is needed", "said, and no camera asked for", " ".join(text.split()),
                        "need an invitation" in text and is_lobby_hidden and asked == 0 and sockets == 0)
+
+    german = await _in_german(person)
+    holds &= report.row(f"page, {browser.name}: the language there", "can be chosen", german, "Einladung" in german)
 
     # Short enough to be renewed at one of the next signs of life.
     link = _link(options, server, browser.name, "ada", "--valid-for", "33s")

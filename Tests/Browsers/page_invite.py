@@ -99,6 +99,9 @@ async def _alone(report, server, browser, other):
     await ada.tab.evaluate("document.getElementById('call').focus()")
     await ada.tab.press("c")
     await ada.until(f"{OPEN} && document.activeElement.textContent === 'Copy link'")
+    await bob.tab.evaluate("await roostPage.room.raiseHand()")
+    await ada.sees("Bob", "!tile.querySelector('.hand-mark').hidden")
+    stays = await ada.tab.evaluate(f"return {OPEN} && document.activeElement.textContent === 'Copy link'")
     await ada.tab.evaluate("window.copied = null")
     await ada.tab.press("Enter")
     await ada.until("window.copied")
@@ -106,8 +109,9 @@ async def _alone(report, server, browser, other):
     await ada.until(f"!({OPEN}) && document.activeElement.id === 'invite'")
     await bob.leave()
     await ada.leave()
-    return holds & report.row(f"page, {browser.name}: somebody comes by it; then the card by key", "it goes; C opens it, Enter copies, Escape closes",
-                              f"shown to the second: {is_shown}", not is_shown)
+    return holds & report.row(f"page, {browser.name}: somebody comes by it; then the card by key",
+                              "it goes; C opens it, it stays as the other raises a hand, Enter copies, Escape closes",
+                              f"shown to the second: {is_shown}, stays: {stays}", not is_shown and stays)
 
 
 async def _many(report, options, server, browser, other):
@@ -148,11 +152,26 @@ async def _many(report, options, server, browser, other):
     identities = await host.tab.evaluate("return [...roostPage.room.participants.values()].map(({ identity }) => identity)")
     addresses = [await each.tab.evaluate("return location.href") for each in guests]
     offered = await guests[0].tab.evaluate("return !!document.getElementById('invite-card')?.hidden")
+    again = await _again(host, guests[0])
     for person in (host, *guests):
         await person.leave()
+    holds &= report.row(f"page, {browser.name}: one of them loads the page again, in a room with a space in its name", "still invited, under that name",
+                        again, again == ["Ann", True, True])
     return holds & report.row(f"page, {browser.name}: two open it", "an identity of its own each, nothing of the link in the address",
                               f"{len(set(identities))} identities, card closed: {offered}",
                               len(set(identities)) == 2 and not any(secret in each for each in addresses) and offered)
+
+
+async def _again(host, guest):
+    """What a guest's page has kept when it is loaded again, which then joins: the name, and whether it and the room are the invitation's."""
+    await guest.tab.evaluate("window.isOld = true")
+    await guest.tab.open(await guest.tab.evaluate("return location.href"))
+    fields = "[document.getElementById('name').value, ...['name', 'room'].map((id) => document.getElementById(id).readOnly)]"
+    kept = await guest.until(f"!window.isOld && document.getElementById('name')?.value && {fields}")
+    await guest.click("join-button")
+    await guest.until(IN_CALL)
+    await host.sees(guest.name)
+    return kept
 
 
 async def _stopped(report, options, server, browser, other):

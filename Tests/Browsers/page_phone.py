@@ -19,7 +19,7 @@ Object.defineProperty(navigator, "wakeLock", { value: { request: async (type) =>
 } } });
 window.actions = {};
 window.session = { setActionHandler: (action, act) => { window.actions[action] = act; },
-  setMicrophoneActive: (isOn) => { window.session.microphone = isOn; }, setCameraActive: (isOn) => { window.session.camera = isOn; } };
+  setMicrophoneActive: async (isOn) => { window.session.microphone = isOn; throw new Error("not now"); }, setCameraActive: (isOn) => { window.session.camera = isOn; } };
 Object.defineProperty(navigator, "mediaSession", { value: window.session });
 window.plugged = [["front", "videoinput"], ["back", "videoinput"], ["mouth", "audioinput"], ["ear", "audiooutput"], ["loud", "audiooutput"]]
   .map(([deviceId, kind]) => ({ deviceId, kind, label: `The ${deviceId} one`, groupId: "" }));
@@ -30,6 +30,7 @@ navigator.mediaDevices.getUserMedia = async ({ audio, video }) => {
   const tracks = [];
   if (video) {
     const id = video.facingMode?.exact === "environment" ? "back" : "front";
+    if (id === window.broken) throw new DOMException("in use", "NotReadableError");
     window.opened.push(id);
     const canvas = Object.assign(document.createElement("canvas"), { width: 320, height: 180 });
     const context = canvas.getContext("2d");
@@ -149,6 +150,7 @@ async def _held(report, server, browser):
     await ada.tab_to("flip")
     await ada.tab.press("Enter")
     await ada.until(f"window.opened.at(-1) === 'front' && !({outward})")
+    turned = await _broken(ada, outward)
     size = await ada.tab.evaluate(f"const {{ width, height }} = {flip}.getBoundingClientRect(); return Math.min(width, height)")
     await ada.tab.evaluate("window.actions.hangup()")
     await ada.until("document.body.dataset.view === 'lobby' && window.locks.at(-1).isReleased")
@@ -160,8 +162,28 @@ async def _held(report, server, browser):
     holds &= report.row(f"page, {browser.name}: the system's controls", "mute, turn the camera off and on, hang up; they know the room",
                         f"{title}, {playing}, complaints: {complaints or 'none'}",
                         title == f"held-{browser.name}" and playing == "playing" and not complaints)
+    holds &= report.row(f"page, {browser.name}: the other camera doesn't open", "the one before is back, only why is said, the button keeps the focus",
+                        turned, "responding" in turned[0] and turned[1:] == ["", "flip", "true"])
     return holds & report.row(f"page, {browser.name}: the other camera", "by pointer and by key; as a mirror only where it looks at oneself",
                               f"a button of {size:.0f} pixels", size >= 43.9)
+
+
+async def _broken(ada, outward):
+    """The camera at the back is in use: the notice, what screen readers hear, where the focus is, and whether one's own is on."""
+    await ada.until("document.getElementById('announcement').textContent === 'The camera looks at you'")
+    await ada.tab.evaluate("""
+      window.broken = "back";
+      document.getElementById("announcement").textContent = "";
+      window.turns = window.opened.length;
+      document.getElementById("flip").focus();""")
+    await ada.tab.press("Enter")
+    # It is let go for the other one, and opened once more.
+    await ada.until("window.opened.length > window.turns && document.getElementById('flip').ariaDisabled === null")
+    await ada.sees("Ada (you)", f"tile.classList.contains('has-picture') && !({outward})")
+    found = await ada.tab.evaluate("""return [document.getElementById("notice-text").textContent, document.getElementById("announcement").textContent,
+      document.activeElement.id, document.getElementById("camera").ariaPressed]""")
+    await ada.tab.evaluate("window.broken = null; document.getElementById('notice-close').click()")
+    return found
 
 
 async def _route(report, browser, ada):

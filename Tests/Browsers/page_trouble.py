@@ -6,8 +6,9 @@ import signal
 from harness.chromium import Chromium
 from harness.evidence import kept_on_failure
 from harness.firefox import Firefox
-from harness.person import TABS, Person
+from harness.person import IN_CALL, SETTLED, TABS, Person
 from harness.server import Server
+from page_invite import OPEN
 
 REASONS = ["removed", "duplicateIdentity", "movedElsewhere", "roomClosed", "tokenExpired", "serverShutdown", "connectionLost"]
 # Each tile says that what it shows may be past, to the eye and to the ear.
@@ -35,16 +36,38 @@ async def _texts(report, server, browser):
 async def _twice(report, server, browser):
     """The same identity again: the older page says so and offers to come back."""
     older = await Person.join(browser, server, f"twice-{browser.name}", "Ada", identity="ada")
+    # What hangs open is over with the call.
+    await older.click("view")
+    await older.until("!document.getElementById('view-menu').hidden")
     newer = await Person.join(browser, server, f"twice-{browser.name}", "Ada", identity="ada")
     said = await older.text("notice-text")
+    menu = await older.tab.evaluate("return [document.getElementById('view-menu').hidden, document.getElementById('view').ariaExpanded]")
     offered = await older.tab.evaluate("return document.getElementById('notice-action').textContent")
     await older.click("notice-action")
     await older.until("document.body.dataset.view === 'call'")
     await newer.text("notice-text")
     for person in (older, newer):
         await person.leave()
-    return report.row(f"page, {browser.name}: joined again elsewhere", "said, and back by one click", f"“{said}” {offered}",
-                      "another window" in said and offered == "Rejoin")
+    return report.row(f"page, {browser.name}: joined again elsewhere", "said, and back by one click; a menu is closed", f"“{said}” {offered}, {menu}",
+                      "another window" in said and offered == "Rejoin" and menu == [True, "false"])
+
+
+async def _partly(report, server, browser):
+    """The part of the page that comes with the call doesn't load: that is said, and the call goes on without it."""
+    ada = await Person.arrive(browser, server, f"partly-{browser.name}", "Ada", publish=0)
+    await ada.until(SETTLED)
+    # From here on no script is let in.
+    await ada.tab.evaluate("""document.head.append(Object.assign(document.createElement("meta"),
+      { httpEquiv: "Content-Security-Policy", content: "script-src 'none'" }))""")
+    await ada.click("join-button")
+    said = await ada.text("notice-text")
+    label, is_in = await ada.tab.evaluate("""return [document.getElementById("notice-action").textContent,
+      document.body.dataset.view === "call" && document.querySelectorAll(".tile").length === 1]""")
+    await ada.click("leave")
+    await ada.until("document.body.dataset.view === 'lobby' && document.getElementById('notice').hidden")
+    await ada.leave()
+    return report.row(f"page, {browser.name}: a part of the page doesn't load", "said, to be tried again, and one is in the call all the same",
+                      f"“{said}” {label}, in: {is_in}", "couldn't be loaded" in said and label == "Try again" and is_in)
 
 
 async def _over_while_joining(report, server, browser):
@@ -122,6 +145,29 @@ async def _lost_answer(report, options, browser, other):
                       noticed or "no error", noticed == [] and not is_sent)
 
 
+async def _renewed(report, options, browser, other):
+    """The server comes back without the session, and without the other: how many are here, the card, and one's own hand are of the next one."""
+    async with Server(options.roost) as server:
+        ada, bob = await asyncio.gather(*(Person.join(each, server, "renewed", name, publish=0) for each, name in ((browser, "Ada"), (other, "Bob"))))
+        await ada.sees("Bob")
+        await ada.until(f"{IN_CALL} && !({OPEN})")
+        await ada.tab.evaluate("document.getElementById('call').focus()")
+        await ada.tab.press("h")
+        await ada.until("document.getElementById('hand').ariaPressed === 'true'")
+        before = await ada.tab.evaluate("return roostPage.room.me.id")
+        # What Bob does from here on is heard of by the next server alone.
+        server.process.signal(signal.SIGKILL)
+        await bob.leave()
+    async with Server(options.roost) as server:
+        await ada.until(f"roostPage.room.me?.id !== '{before}'", 30)
+        here = await ada.until("((text) => text === 'no one else is here' && text)(document.getElementById('place-people').textContent)")
+        await ada.until(OPEN)
+        hand = await ada.until("roostPage.room.me.hand && document.getElementById('hand').ariaPressed")
+        await ada.leave()
+    return report.row(f"page, {browser.name}: the server comes back without the session and the other", "alone, by the card too; the hand is up again",
+                      f"{here}, hand: {hand}", hand == "true")
+
+
 async def _restart(report, options, chromium, firefox):
     """SIGTERM: the time is said to all at once, then that it has come and what to do."""
     async with Server(options.roost, options=("--drain.seconds", "4")) as server:
@@ -145,6 +191,7 @@ async def run(report, options):
             # Each by itself, and none in need of the whole machine.
             holds = all(await asyncio.gather(_texts(report, server, chromium), _twice(report, server, chromium),
                                              _twice(report, server, firefox),
+                                             _partly(report, server, chromium), _partly(report, server, firefox),
                                              _over_while_joining(report, server, chromium),
                                              _over_while_joining(report, server, firefox)))
             for browser in (chromium, firefox):
@@ -152,5 +199,7 @@ async def run(report, options):
             server.process.require_running()
         async with kept_on_failure(report, options.evidence, TABS):
             holds &= await _restart(report, options, chromium, firefox)
+            holds &= await _renewed(report, options, chromium, firefox)
+            holds &= await _renewed(report, options, firefox, chromium)
             holds &= await _lost_answer(report, options, chromium, firefox)
             return holds & await _lost_answer(report, options, firefox, chromium)

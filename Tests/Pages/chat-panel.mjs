@@ -74,3 +74,26 @@ test("who says nothing of itself stands in other letters than those who do", () 
   look(panel.element);
   assert.deepEqual(names, [["Sender not shown", "name hint"], ["Sender not shown", "name"]]);
 });
+
+test("what one follows by a press leaves the focus at the messages", () => {
+  const { chat, panel } = opened(entry());
+  const list = panel.element.querySelector("div");
+  const newer = panel.element.querySelector("button");
+  Object.assign(list, { scrollHeight: 1000, scrollTop: 0 });
+  chat.entries.push(entry({ key: "l", sender: "eve" }));
+  chat.dispatchEvent(new Event("change"));
+  pass(250);
+  assert.equal(newer.hidden, false);
+  newer.focus();
+  newer.dispatchEvent(new Event("click"));
+  assert.deepEqual([newer.hidden, list.scrollTop], [true, 1000]);
+  assert.equal(document.activeElement, list);
+});
+
+test("what one was writing as the call ended is none of the next", () => {
+  const { chat, panel } = opened();
+  const field = panel.element.querySelector("textarea");
+  field.value = "between us";
+  chat.dispatchEvent(new Event("clear"));
+  assert.equal(field.value, "");
+});

@@ -10,7 +10,7 @@ const kept = new Map();
 globalThis.sessionStorage = {
   getItem: (key) => kept.get(key) ?? null, setItem: (key, text) => kept.set(key, text), removeItem: (key) => kept.delete(key),
 };
-const address = () => location.pathname + location.search;
+const address = () => location.pathname + location.search; // As the page has it where nothing in it can be written in two ways.
 const stored = () => JSON.parse(kept.get(place) ?? "null");
 let opened = 0;
 globalThis.fetch = async (_, { body }) => ({ ok: true, json: async () => ({ token: `token-${++opened}-${JSON.parse(body).invitation}` }) });
@@ -52,4 +52,17 @@ test("a link is kept for its own address, and gives nothing where there is none"
   page.keepToken();
   assert.equal(page.dropToken(), false);
   assert.equal(page.invitation(), null);
+});
+
+test("a link is kept however the name of its room is written in the address", async (context) => {
+  const before = location;
+  context.after(() => (globalThis.location = before));
+  globalThis.location = new URL("http://h/?room=team%20stand~up*");
+  const first = await loaded();
+  kept.delete(place);
+  first.keep("token");
+  globalThis.location = new URL("http://h/?room=team+stand%7Eup%2A");
+  assert.equal((await loaded()).invitation(), "token");
+  globalThis.location = new URL("http://h/?room=team+stand");
+  assert.equal((await loaded()).invitation(), null);
 });

@@ -2,13 +2,14 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FakeElement } from "./StandIns/dom.mjs";
+import { FakeElement, load } from "./StandIns/dom.mjs";
 
 // What is said in passing goes by itself, and no test waits for it.
 const { setTimeout: later } = globalThis;
 globalThis.setTimeout = (act, time) => later(act, time).unref();
 globalThis.Option = class extends FakeElement {};
-document.head = { append: (link) => queueMicrotask(() => link.onload()) };
+const head = { append: (link) => queueMicrotask(() => link.onload()) };
+document.head = head;
 const shown = (id, root = document.body) => {
   for (const each of root.children) {
     const found = each.id === id ? each : shown(id, each);
@@ -50,6 +51,7 @@ class FakeServer {
 }
 
 class FakeCall extends EventTarget {
+  #handlers = [];
   hasEntered = true;
   hosts = [];
   roomName = "r";
@@ -61,22 +63,31 @@ class FakeCall extends EventTarget {
     this.isHost = isHost;
   }
 
-  on() {}
+  on(type, handle) {
+    this.#handlers.push([type, handle]);
+  }
+
+  /** So many others are in, after something of that type. */
+  happens(type, others) {
+    this.room.participants = new Map(Array.from({ length: others }, (_, index) => [`PA_${index}`, {}]));
+    for (const [each, handle] of this.#handlers) if (each === type) handle({});
+  }
 }
 
 /** The card as it is when the page has just been loaded, with no one else in the call. */
 async function opened(isHost = true) {
-  document.body.replaceChildren();
-  document.getElementById("status").replaceChildren();
+  load();
+  document.head = head;
   for (const id of ["invite", "stage", "status", "announcement"]) document.body.append(document.getElementById(id));
-  new Invite(new FakeCall(isHost));
+  const call = new FakeCall(isHost);
+  const invite = new Invite(call);
   await settled();
   const part = (name) => shown(`invite-${name}`);
   const press = async (name) => {
     part(name).dispatchEvent(new Event("click"));
     await settled();
   };
-  return { part, press, said: () => document.getElementById("status").children.map(({ textContent }) => textContent) };
+  return { call, invite, part, press, said: () => document.getElementById("status").children.map(({ textContent }) => textContent) };
 }
 
 test("a page that is loaded again finds the links that it has made, and those of other hosts", async () => {
@@ -120,4 +131,49 @@ test("who is no host isn't asked, and asks nothing", async () => {
   server.add();
   const { part } = await opened(false);
   assert.deepEqual([server.asked, part("stop").hidden, part("make").hidden], [[], true, true]);
+});
+
+test("what came by itself goes with the first who comes, and who was in it goes on at the call", async () => {
+  new FakeServer();
+  const { call, invite, part } = await opened(false);
+  assert.deepEqual([invite.isOpen, part("title").textContent], [true, "You're the only one here"]);
+  part("copy").focus();
+  call.happens("event", 1);
+  assert.deepEqual([invite.isOpen, document.activeElement], [false, document.getElementById("call")]);
+});
+
+test("what one has opened oneself stays, whatever happens, until one closes it", async () => {
+  new FakeServer();
+  const { call, invite, part } = await opened(false);
+  call.happens("event", 1);
+  document.getElementById("invite").dispatchEvent(new Event("click"));
+  assert.equal(document.activeElement, part("copy"));
+  for (const others of [1, 2, 0, 1]) {
+    call.happens("event", others);
+    assert.deepEqual([invite.isOpen, document.activeElement], [true, part("copy")], `${others} others`);
+    assert.equal(part("title").textContent, others === 0 ? "You're the only one here" : "Invite others");
+  }
+});
+
+test("another session of the same call may be one in which one is alone", async () => {
+  new FakeServer();
+  const { call, invite } = await opened(false);
+  call.happens("event", 1);
+  assert.equal(invite.isOpen, false);
+  call.happens("joined", 0);
+  assert.equal(invite.isOpen, true);
+  call.happens("joined", 2);
+  assert.equal(invite.isOpen, false);
+});
+
+test("a link that couldn't be made leaves the focus where it was asked for", async () => {
+  new FakeServer();
+  const { part, press, said } = await opened();
+  const { fetch } = globalThis;
+  globalThis.fetch = async () => Response.json({ type: "urn:roost:problem:unavailable" }, { status: 503 });
+  document.activeElement = document.body;
+  await press("make");
+  globalThis.fetch = fetch;
+  assert.deepEqual([said(), part("make").disabled], [["The link couldn't be made. Try again in a moment."], false]);
+  assert.equal(document.activeElement, part("make"));
 });

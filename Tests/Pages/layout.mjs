@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-globalThis.requestAnimationFrame = (done) => done();
+import { FakeElement, tileTemplate } from "./StandIns/dom.mjs";
 const { arrange, capacity, prominent, promote } = await import(`${process.env.PAGES}/layout.js`);
+const { Stage } = await import(`${process.env.PAGES}/tiles.js`);
 
 const view = { mode: "grid", page: 0, speaker: null, corner: null, isRightToLeft: false };
 
@@ -169,4 +170,17 @@ test("who speaks on another page takes the place of who was silent for longest, 
 
 test("an area without size has no places", () => {
   assert.equal(arrange(tiles(1), 10, 700), null);
+});
+
+test("a screen fills the whole screen also where the page has it already, and leaves it by the same press", () => {
+  const done = [];
+  document.exitFullscreen = async () => done.push("left");
+  const tile = new Stage(new FakeElement(), tileTemplate).tile("PA_1 screen", { own: false, group: "screen" });
+  tile.element.requestFullscreen = async () => done.push("filled");
+  const press = () => tile.element.querySelector(".expand").dispatchEvent(new Event("click"));
+  for (const full of [null, document.documentElement, tile.element]) {
+    document.fullscreenElement = full;
+    press();
+  }
+  assert.deepEqual(done, ["filled", "filled", "left"]);
 });

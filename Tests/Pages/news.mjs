@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pass } from "./StandIns/clock.mjs";
-import "./StandIns/dom.mjs";
+import { load } from "./StandIns/dom.mjs";
 
 const { Door } = await import(`${process.env.PAGES}/door.js`);
 const { Hands } = await import(`${process.env.PAGES}/hands.js`);
@@ -47,8 +47,14 @@ class Scene extends EventTarget {
     this.#tell({ type: "participant.waiting" });
   }
 
-  #tell(event) {
-    for (const [type, handle] of this.#handlers) if (type === "event") handle(event);
+  /** Another session of the same call has begun: the server knows nothing of the one before. */
+  joins() {
+    this.room.me = { ...this.room.me, hand: undefined };
+    this.#tell({}, "joined");
+  }
+
+  #tell(event, about = "event") {
+    for (const [type, handle] of this.#handlers) if (type === about) handle(event);
   }
 }
 
@@ -157,4 +163,44 @@ test("many who come by one link raise one alert in ten seconds", () => {
     pass(1000);
   }
   assert.ok(scene.alerts.length <= 7, `${scene.alerts.length} alerts`);
+});
+
+/** A scene in whose room one's own hand goes up and down as one asks for it; `asked` is what was. */
+function withHand() {
+  load();
+  const scene = new Scene();
+  const asked = [];
+  scene.hasEntered = true;
+  scene.room.raiseHand = async (isRaised) => {
+    asked.push(isRaised);
+    scene.room.me = { ...scene.room.me, hand: isRaised ? "2026" : undefined };
+    scene.happens("participant.updated", scene.room.me);
+  };
+  return { scene, asked, press: () => document.getElementById("hand").dispatchEvent(new Event("click")) };
+}
+
+test("one's own hand is up in the next session as it was in the one before", async () => {
+  const { scene, asked, press } = withHand();
+  press();
+  assert.deepEqual(asked, [true]);
+  scene.joins();
+  assert.deepEqual(asked, [true, true]);
+  press();
+  scene.joins();
+  assert.deepEqual(asked, [true, true, false], "one that is down stays down");
+  scene.dispatchEvent(new Event("leave"));
+  scene.hasEntered = false;
+  scene.joins();
+  assert.equal(asked.length, 3, "another call is none of it");
+});
+
+test("a hand that was asked for as the session went goes up in the next, and nothing is said of it", async () => {
+  const { scene, asked, press } = withHand();
+  const { raiseHand } = scene.room;
+  scene.room.raiseHand = async () => { throw Object.assign(new Error("gone"), { code: "session-gone" }); };
+  press();
+  await null;
+  scene.room.raiseHand = raiseHand;
+  scene.joins();
+  assert.deepEqual([asked, scene.alerts], [[true], []]);
 });

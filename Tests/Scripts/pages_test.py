@@ -38,6 +38,9 @@ class PagesTest(LimitedTest):
     def test_what_parts_of_administration_share(self):
         self.run_node("admin-desk.mjs")
 
+    def test_calls(self):
+        self.run_node("call.mjs")
+
     def test_charts(self):
         self.run_node("chart.mjs")
 
@@ -71,6 +74,9 @@ class PagesTest(LimitedTest):
     def test_invitations(self):
         self.run_node("invite.mjs")
 
+    def test_keys(self):
+        self.run_node("keyboard.mjs")
+
     def test_layout(self):
         self.run_node("layout.mjs")
 
@@ -85,6 +91,12 @@ class PagesTest(LimitedTest):
 
     def test_news(self):
         self.run_node("news.mjs")
+
+    def test_notices(self):
+        self.run_node("notices.mjs")
+
+    def test_other_cameras(self):
+        self.run_node("phone.mjs")
 
     def test_playback(self):
         self.run_node("playback.mjs")
@@ -113,8 +125,14 @@ class PagesTest(LimitedTest):
     def test_sizes(self):
         self.run_node("sizes.mjs")
 
+    def test_switches(self):
+        self.run_node("switches.mjs")
+
     def test_units(self):
         self.run_node("units.mjs")
+
+    def test_unheard_microphones(self):
+        self.run_node("unheard.mjs")
 
     def test_waiting(self):
         self.run_node("waiting.mjs")

@@ -47,6 +47,7 @@ export class Call extends EventTarget {
 
   /** @throws {RoostError} with `end`, as in `closed`, where the call was over before it began */
   async join(roomName, name) {
+    if (invitation() !== null && readClaims(invitation())?.name !== name) dropToken();
     const isNew = invitation() === null;
     this.token = invitation() ?? (await openInvitation(name)) ?? (await this.#developmentToken(roomName, name));
     const room = new Room({ url: location.origin, room: roomName, token: this.token });

@@ -32,12 +32,13 @@ export class ChatPanel {
     this.#empty = build("p", { class: "hint" }, say("chat.empty"));
     this.#newer = button(say("chat.newer"), () => this.#follow(), { class: "newer", hidden: true });
     this.#list.addEventListener("scroll", () => {
-      if (this.#isAtEnd) this.#newer.hidden = true;
+      if (this.#isAtEnd) this.#hideNewer();
     });
     this.#refusal = build("p", { class: "hint", hidden: true }, say("chat.refused"));
     this.#makeForm();
     this.element.append(this.#list, this.#newer, this.#form, this.#refusal);
     chat.addEventListener("change", () => this.#soon());
+    chat.addEventListener("clear", () => (this.#field.value = ""));
   }
 
   show() {
@@ -88,6 +89,11 @@ export class ChatPanel {
 
   #follow() {
     this.#list.scrollTop = this.#list.scrollHeight;
+    this.#hideNewer();
+  }
+
+  #hideNewer() {
+    if (document.activeElement === this.#newer) this.#list.focus(); // It would take the focus with it.
     this.#newer.hidden = true;
   }
 

@@ -27,6 +27,7 @@ const spoken = 120; // characters of a text that are read out
  * | event | when |
  * |---|---|
  * | `change` | there is something else to show |
+ * | `clear` | what was said belongs to a call that is over |
  */
 export class Chat extends EventTarget {
   /** The oldest first. @type {Entry[]} */
@@ -107,9 +108,10 @@ export class Chat extends EventTarget {
 
   /** What was said before one came, or while one was away. */
   recall(messages) {
+    const counts = new Map();
     for (const { identity, name, topic: about, payload, time } of messages) {
       if (about !== topic) continue;
-      this.#take({ sender: identity ?? "", name: name || identity || say("chat.unnamed"), payload, time: Date.parse(time) || Date.now() });
+      this.#take({ sender: identity ?? "", name: name || identity || say("chat.unnamed"), payload, time: Date.parse(time) || Date.now(), counts });
     }
   }
 
@@ -118,24 +120,31 @@ export class Chat extends EventTarget {
     if (about !== topic) return;
     const known = this.#call.room?.participants.get(from);
     const name = known ? nameOf(known) : say(from ? "all.someone" : "chat.unnamed");
-    this.#take({ sender: known?.identity ?? from ?? "", name, payload, time: Date.now(), isNew: true });
+    this.#take({ sender: known?.identity ?? from ?? "", name, payload, time: Date.now() });
   }
 
-  #take({ sender, name, payload, time, isNew = false }) {
+  /** @param {{counts?: Map<string, number>}} message `counts`: how often which words are among those that are being recalled */
+  #take({ sender, name, payload, time, counts = null }) {
     const said = decoded(payload);
     const text = typeof said?.text === "string" ? clean(said.text) : "";
     if (!text) return;
-    const hasId = typeof said.id === "string";
-    const key = `${sender} ${hasId ? said.id.slice(0, 64) : text}`;
-    // Without an id the same words may be said again; in what is recalled they are those that one has heard.
-    if ((hasId || !isNew) && this.#known.has(key)) return;
+    const key = typeof said.id === "string" ? `${sender} ${said.id.slice(0, 64)}` : this.#numbered(`${sender} ${text}`, counts);
+    if (this.#known.has(key)) return;
     const isOwn = this.#isOwn(sender);
     if (!isOwn && this.#isFlood(sender, time)) this.#fold(sender, { key, text, time });
     else this.#enter({ key, text, time, sender, name }, "sent");
     if (isOwn) return;
     if (!this.#isSeen) this.unread += 1;
-    if (isNew) this.#read(name, text);
+    if (!counts) this.#read(name, text);
     this.#changed();
+  }
+
+  /** Without an id the same words may be said again; in what is recalled, those that one has heard come as often as they were said. */
+  #numbered(words, counts) {
+    let number = (counts?.get(words) ?? 0) + 1;
+    counts?.set(words, number);
+    while (!counts && this.#known.has(`${words} ${number}`)) number += 1;
+    return `${words} ${number}`;
   }
 
   #isOwn(sender) {
@@ -212,6 +221,7 @@ export class Chat extends EventTarget {
     this.#known.clear();
     this.#senders.clear();
     this.#heard = 0;
+    this.dispatchEvent(new CustomEvent("clear"));
     this.#changed();
   }
 

@@ -11,6 +11,7 @@ export class Hands {
   #news;
   #raised = new Set(); // ids
   #wanted = null; // what one asked for and hasn't seen yet
+  #isUp = false; // one's own, as it was seen last
 
   /** @param {import("/call.js").Call} call @param {import("/tiles.js").Stage} stage @param {import("/news.js").News} news */
   constructor(call, stage, news) {
@@ -19,12 +20,19 @@ export class Hands {
     this.#news = news;
     element("hand").addEventListener("click", () => this.#change());
     call.addEventListener("leave", () => this.#begin());
-    call.on("joined", () => this.#begin());
+    call.on("joined", () => this.#beginAgain());
     call.on("event", ({ type, participant }) => {
       if (type === "participant.left") this.#forget(participant);
       else if (participant) this.#look(participant.id);
     });
     this.#begin();
+  }
+
+  /** In another session of the same call one's hand goes up again, as it was: no one has lowered it. */
+  #beginAgain() {
+    const wasUp = this.#call.hasEntered && (this.#wanted ?? this.#isUp);
+    this.#begin();
+    if (wasUp && !this.#isRaised) this.#raise(true);
   }
 
   /** Who came before one had their hands raised already. */
@@ -44,13 +52,17 @@ export class Hands {
     return Boolean(this.#call.room?.me?.hand);
   }
 
-  async #change() {
+  #change() {
+    if (this.#call.room) this.#raise(!this.#isRaised);
+  }
+
+  async #raise(isRaised) {
     const { room } = this.#call;
-    if (!room) return;
-    this.#wanted = !this.#isRaised;
+    this.#wanted = isRaised;
     try {
-      await room.raiseHand(this.#wanted);
+      await room.raiseHand(isRaised);
     } catch (error) {
+      if (error.code === "session-gone") return; // The next session hears of it.
       this.#wanted = null;
       if (room === this.#call.room) notice(joinProblem(error));
     }
@@ -84,7 +96,8 @@ export class Hands {
   }
 
   #showOwn() {
-    element("hand").setAttribute("aria-pressed", String(this.#isRaised));
+    this.#isUp = this.#isRaised;
+    element("hand").setAttribute("aria-pressed", String(this.#isUp));
   }
 
   #forget(participant) {

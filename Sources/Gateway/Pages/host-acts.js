@@ -45,7 +45,7 @@ export class HostActs {
     return this.#ask((rest, room) => rest.change(room, { locked: isLocked }), say(isLocked ? "hosts.done.lock" : "hosts.done.unlock"));
   }
 
-  /** @param {string} waiting a Waiter's id */
+  /** @param {string} waiting a Waiter's id @returns {Promise<boolean>} whether the server has taken it */
   admit(waiting, allowed) {
     return this.#try(() => this.#call.room.admit(waiting, allowed));
   }
@@ -82,10 +82,12 @@ export class HostActs {
   async #try(act) {
     try {
       await act();
+      return true;
     } catch (error) {
       // What has gone, or is no longer there to be let in, is what one wanted of it, or too late.
       if (error.status === 404 || error.code === "unknown-participant") tell(say("hosts.gone"));
       else notice(joinProblem({ message: error.message, code: error.code ?? (error.status === 0 ? "unreachable" : refusals[error.status]) }));
+      return false;
     }
   }
 }

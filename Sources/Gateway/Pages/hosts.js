@@ -10,6 +10,7 @@ export class Hosts {
   #call;
   #devices;
   #switches;
+  #over = () => {}; // hears whether what is offered has been done
 
   /** @param {import("/call.js").Call} call @param {import("/devices.js").Devices} devices
    * @param {import("/switches.js").Switches} switches */
@@ -19,7 +20,10 @@ export class Hosts {
     this.#switches = switches;
     this.#rest();
     call.addEventListener("enter", () => this.#look());
-    call.addEventListener("leave", () => this.#rest());
+    call.addEventListener("leave", () => {
+      this.#forget();
+      this.#rest();
+    });
     call.on("joined", () => this.#look());
     call.on("event", ({ participant }) => {
       if (participant?.id === call.room.me?.id) this.#look();
@@ -39,6 +43,7 @@ export class Hosts {
     const { blocked } = this.#devices;
     const changed = kinds.filter((kind) => blocked[kind] !== before[kind]);
     if (changed.length === 0) return;
+    this.#forget();
     const all = (why) => kinds.filter((kind) => blocked[kind] === why);
     const words = [
       changed.some((kind) => blocked[kind] === "muted") && hostMuted(all("muted")),
@@ -51,15 +56,19 @@ export class Hosts {
   /** What has been lifted is turned on by the participant alone. */
   #offer(changed) {
     const [words, label] = lifted(changed);
-    notice(words, { topic: "hosts", label, action: () => {
+    notice(words, { topic: "lifted", label, action: () => {
       for (const kind of changed) if (!this.#devices.isOn(kind)) this.#switches.toggle(kind);
     } });
-    const over = () => {
+    this.#over = () => {
       if (!changed.every((kind) => this.#devices.isOn(kind))) return;
-      this.#devices.removeEventListener("change", over);
-      hideNotice("hosts");
+      this.#forget();
+      hideNotice("lifted");
     };
-    this.#devices.addEventListener("change", over);
+    this.#devices.addEventListener("change", this.#over);
+  }
+
+  #forget() {
+    this.#devices.removeEventListener("change", this.#over);
   }
 }
 

@@ -5,6 +5,7 @@ import { Chat } from "/chat.js";
 import { deviceMenus } from "/device-menus.js";
 import { Door } from "/door.js";
 import { listenForKeys, panels } from "/keyboard.js";
+import { Menu } from "/menu.js";
 import { More } from "/more.js";
 import { Hands } from "/hands.js";
 import { Invite } from "/invite.js";
@@ -53,7 +54,8 @@ export function complete({ call, choices, devices, effects, stage, switches, mis
   new Reactions(call);
   new More();
   new Passing(stage);
-  listenForKeys(call);
+  call.addEventListener("leave", () => Menu.closeAll());
+  listenForKeys();
   panels.push(side, readings, invite);
   goByF6();
   for (const [type, detail] of missed) if (type === "history") chat.recall(detail); else chat.hear(detail);

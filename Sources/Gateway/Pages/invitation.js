@@ -32,7 +32,7 @@ export function keepToken() {
   if (token) keep(token);
 }
 
-/** The token was over before one has been in. @returns {boolean} whether the link gives another */
+/** The token was over before one has been in, or has another name than one wants. @returns {boolean} whether the link gives another */
 export function dropToken() {
   if (secret) keep(null);
   return secret !== null;
@@ -88,8 +88,9 @@ addEventListener("hashchange", () => {
   if (secrets.has("token") || secrets.has("invitation")) location.reload();
 });
 
+/** However it is written: a space of a room's name may be %20 or +. */
 function address() {
-  return location.pathname + location.search;
+  return `${location.pathname}?${new URLSearchParams(location.search)}`;
 }
 
 function stored() {

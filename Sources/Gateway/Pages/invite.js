@@ -20,6 +20,7 @@ export class Invite {
   #links = []; // ids of those that let others in, as the server lists them
   #changes = 0; // of the links, made here: a list that was asked for before one is out of date
   #isDismissed = false;
+  #isByItself = false; // it has come since one is alone, and goes with the first who comes
 
   /** @param {import("/call.js").Call} call which has begun */
   constructor(call) {
@@ -31,7 +32,7 @@ export class Invite {
       [this.#made, this.#links, this.#isDismissed] = [null, [], false];
       this.#show(false);
     });
-    call.on("event", () => this.#follow());
+    for (const type of ["joined", "event"]) call.on(type, () => this.#follow());
     onLanguage(() => this.#write());
     element("stage").after(this.#parts.card);
     if (call.hasEntered) this.#follow();
@@ -72,17 +73,28 @@ export class Invite {
     return hasInvitation && this.#call.isHost;
   }
 
-  /** It comes when one is alone, and goes with the first who comes. */
+  /** It comes when one is alone, and goes with the first who comes; what one has opened oneself stays. */
   #follow() {
     if (!this.#call.hasEntered) return;
-    if (!this.#isAlone) this.#show(false);
-    else if (!this.isOpen && !this.#isDismissed) {
+    if (this.isOpen) {
+      if (!this.#isAlone && this.#isByItself) this.#go();
+      else this.#writeTitle();
+    } else if (this.#isAlone && !this.#isDismissed) {
+      this.#isByItself = true;
       this.#show(true);
       announce(say("invite.alone-said"));
     }
   }
 
+  /** By itself: who is in it goes on at the call. */
+  #go() {
+    const hadFocus = this.#parts.card.contains(document.activeElement);
+    this.#show(false);
+    if (hadFocus) element("call").focus();
+  }
+
   #open() {
+    this.#isByItself = false;
     this.#show(true);
     const { copy, make } = this.#parts;
     (make.hidden ? copy : make).focus();
@@ -115,10 +127,10 @@ export class Invite {
   /** What the card says now. */
   #write() {
     if (!this.isOpen) return;
-    const { address, card, field, hint, link, links, make, stop, title } = this.#parts;
+    const { address, card, field, hint, link, links, make, stop } = this.#parts;
     for (const [part, key] of this.#parts.words) part.textContent = say(key);
     for (const [part, key] of this.#parts.labels) part.setAttribute("aria-label", say(key));
-    title.textContent = say(this.#isAlone ? "invite.alone" : "invite.title");
+    this.#writeTitle();
     const origins = this.#made ? [] : this.#origins();
     const chosen = origins.includes(address.value) ? address.value : origins[0];
     address.replaceChildren(...origins.map((each) => new Option(each.split("//")[1], each, each === chosen, each === chosen)));
@@ -132,6 +144,11 @@ export class Invite {
     this.#draw();
   }
 
+  #writeTitle() {
+    const words = say(this.#isAlone ? "invite.alone" : "invite.title");
+    if (this.#parts.title.textContent !== words) this.#parts.title.textContent = words;
+  }
+
   #hint(origins) {
     if (this.#isToBeMade) return "invite.make-hint";
     if (this.#made) return "invite.made-hint";
@@ -142,13 +159,13 @@ export class Invite {
   /** The page makes the code itself: no one else learns of the link. */
   async #draw() {
     const { code, link } = this.#parts;
-    const { encode, outline } = await import("/qr.js");
-    const rows = link.value && encode(link.value);
+    const qr = await import("/qr.js").catch(() => null); // The link itself is there without it.
+    const rows = qr && link.value && qr.encode(link.value);
     code.toggleAttribute("hidden", !rows);
     if (!rows) return;
     // With the light around it that readers need.
     code.setAttribute("viewBox", `-4 -4 ${rows.length + 8} ${rows.length + 8}`);
-    code.firstElementChild.setAttribute("d", outline(rows));
+    code.firstElementChild.setAttribute("d", qr.outline(rows));
   }
 
   // -- what is done with it
@@ -188,6 +205,8 @@ export class Invite {
       copy.focus();
     } catch {
       tell(say("invite.unmade"));
+      make.disabled = false;
+      make.focus(); // It has lost the focus while it couldn't be pressed.
     } finally {
       make.disabled = false;
     }

@@ -4,7 +4,7 @@ import { element } from "/elements.js";
 import { remembered } from "/visit.js";
 
 const keys = { m: "microphone", v: "camera", s: "screen", h: "hand", r: "react", p: "people-toggle", t: "chat-toggle",
-  i: "statistics-toggle", c: "invite", Q: "leave", "?": "help-open" };
+  i: "statistics-toggle", c: "invite", q: "leave", "?": "help-open" };
 
 /** What keys do that have no button of their own. @type {Map<string, () => void>} */
 export const acts = new Map();
@@ -12,10 +12,8 @@ export const acts = new Map();
 /** What Escape closes: the first of these that is open. @type {{isOpen: boolean, close: () => void}[]} */
 export const panels = [];
 
-/** @param {import("/call.js").Call} call */
-export function listenForKeys(call) {
+export function listenForKeys() {
   element("help-open").addEventListener("click", async () => (await import("/help.js")).openHelp());
-  call.addEventListener("leave", () => element("help").close());
   document.addEventListener("keydown", (event) => {
     const hasModifier = event.ctrlKey || event.metaKey || event.altKey || event.isComposing;
     if (element("call").hidden || document.querySelector("dialog[open]") || hasModifier) return;
@@ -25,8 +23,11 @@ export function listenForKeys(call) {
       return;
     }
     if (remembered.keys === false || event.repeat || event.target.closest("input, select, textarea")) return;
-    const button = element(keys[event.key]);
-    const act = button && !button.hidden ? () => button.click() : acts.get(event.key);
+    // Whatever Caps Lock makes of it. Leaving alone takes Shift, so that no slip does it; "?" is where the keyboard has it.
+    const letter = event.key.toLowerCase();
+    if (letter !== "?" && event.shiftKey !== (letter === "q")) return;
+    const button = element(keys[letter]);
+    const act = button && !button.hidden ? () => button.click() : acts.get(letter);
     if (!act) return;
     event.preventDefault(); // Else the letter is written in the field that gets the focus.
     act();

@@ -2,13 +2,17 @@
 
 const longest = 2000; // characters of an address
 const most = 20; // links of a text: hundreds of texts are shown at once, and each could be nothing but addresses
-// Neither spaces nor signs that turn the text around, nor what stands around an address in any script.
-const address = /https?:\/\/[^\s<>"'`\p{C}\u200e\u200f\u061c，。；：！？、（）《》【】「」『』“”‘’«»]+/giu;
+// Neither spaces nor signs that turn the text around, nor what stands around an address in any script; a host has no apostrophe either.
+const around = "\\s<>\"`\\p{C}\\u200e\\u200f\\u061c，。；：！？、（）《》【】「」『』“”‘’«»";
+const address = new RegExp(`https?://[^'/?#${around}]+(?:[/?#][^${around}]*)?`, "giu");
 const closing = ".,;:!?…'\")]}";
 const pairs = { ")": "(", "]": "[", "}": "{" };
 // A part of a host's name: letters of Latin, or of other scripts, not of both. Signs of every script, such as those that look like a slash,
 // are in none: with them the name of one site reads as that of another.
 const part = /^(?:[\p{Script=Latin}0-9-]+|(?:[0-9ー-]|(?![\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}])[\p{L}\p{M}\p{Nd}])+)$/u;
+
+// Scripts that are written without spaces go on right behind an address. If anything else follows, it isn't that.
+const goesOn = /^(https?:\/\/[a-z0-9.-]*[a-z0-9](?::\d{1,5})?)[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]+$/iu;
 
 /**
  * A text in pieces, of which some are links; what stands behind as many as there may be is text.
@@ -19,8 +23,10 @@ export function pieces(text) {
   const found = [];
   let [place, links] = [0, 0];
   for (const match of text.matchAll(address)) {
-    const words = trimmed(match[0]);
-    const href = reachable(words);
+    let words = trimmed(match[0]);
+    let href = reachable(words);
+    const [, shorter] = (!href && goesOn.exec(words)) || [];
+    if (shorter) [words, href] = [shorter, reachable(shorter)];
     if (!href) continue;
     if (match.index > place) found.push({ text: text.slice(place, match.index) });
     found.push({ text: words, href });
@@ -46,11 +52,11 @@ function trimmed(words) {
   return words.slice(0, end);
 }
 
-/** The address, if it leads where it seems to: its host is a name and nothing else, and no name stands before an @. */
+/** The address, if it leads where it seems to: its host is a name or a number and nothing else, and no name stands before an @. */
 function reachable(words) {
   if (words.length > longest) return null;
-  const [, host] = /^https?:\/\/([^/?#:]*?)\.?(?::\d{1,5})?(?:[/?#]|$)/i.exec(words) ?? [];
-  if (!host?.split(".").every((each) => part.test(each))) return null;
+  const [, number, host] = /^https?:\/\/(?:(\[[\da-f:]+\])|([^/?#:]*?)\.?)(?::\d{1,5})?(?:[/?#]|$)/i.exec(words) ?? [];
+  if (!number && !host?.split(".").every((each) => part.test(each))) return null;
   try {
     return new URL(words).href;
   } catch {

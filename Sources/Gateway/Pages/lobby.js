@@ -55,6 +55,7 @@ export class Lobby {
     try {
       await this.#call.join(room, name);
       if (!claims) remember({ name });
+      element("name").readOnly = hasInvitation; // As the token has it from here on.
     } catch (error) {
       this.#refused(error);
     } finally {
@@ -95,7 +96,7 @@ export class Lobby {
     }
     preview.hidden = !camera;
     preview.classList.toggle("outward", this.#devices.looksAway);
-    const isWaiting = (kind) => this.#devices.isOpening(kind);
+    const isWaiting = (kind) => this.#devices.wants[kind] && this.#devices.isOpening(kind);
     element("preview-text").textContent = camera ? "" : say(isWaiting("camera") ? "lobby.camera-waiting" : "lobby.camera-off");
     const isSilent = !this.#devices.isOn("microphone") && !isWaiting("microphone");
     const isUnseen = !this.#devices.isOn("camera") && !isWaiting("camera");

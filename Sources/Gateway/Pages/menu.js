@@ -9,6 +9,8 @@ import { sign, text } from "/elements.js";
  *   unless it is `menuitemcheckbox`, or `menuitem`, which does something
  */
 export class Menu {
+  static #all = [];
+
   #button;
   #element;
   #groups;
@@ -19,6 +21,7 @@ export class Menu {
     this.#button = button;
     this.#element = element;
     this.#groups = groups;
+    Menu.#all.push(this);
     button.addEventListener("click", () => (this.isOpen ? this.close() : this.open()));
     button.addEventListener("keydown", (event) => {
       if (event.key !== "ArrowUp" && event.key !== "ArrowDown") return;
@@ -32,6 +35,11 @@ export class Menu {
     element.addEventListener("focusout", ({ relatedTarget }) => {
       if (relatedTarget && !element.contains(relatedTarget) && relatedTarget !== button) this.close({ refocus: false });
     });
+  }
+
+  /** As when the call is over. */
+  static closeAll() {
+    for (const menu of Menu.#all) menu.close({ refocus: false });
   }
 
   get isOpen() {

@@ -31,17 +31,7 @@ export const deviceLost = (kind) => say(`device.lost.${kind}`);
 /** @param {"camera" | "microphone"} kind what has just been turned on or off */
 export const switched = (kind, isOn) => say(`switched.${kind}.${isOn ? "on" : "off"}`);
 
-/** To a participant who talks while muted. @param {{byHost: boolean, byKeys: boolean}} how whether a host muted it, and
- * whether keys may be pressed */
-export function mutedTalk({ byHost, byKeys }) {
-  if (byHost) return say("talk.by-host");
-  return say(byKeys && matchMedia("(any-hover: hover)").matches ? "talk.by-keys" : "talk.muted");
-}
-
 // -- hosts
-
-/** @param {boolean} isOn whether the room is recorded from here on */
-export const recording = (isOn) => say(isOn ? "call.recording-on" : "call.recording-off");
 
 /** @param {("camera" | "microphone")[]} kinds what an administrator has muted */
 export const hostMuted = (kinds) => say(`host.muted.${both(kinds)}`);

@@ -50,7 +50,10 @@ export function notice(words, { label = null, action = null, topic = "" } = {}) 
 
 /** @param {string} [topic] only a notice about that */
 export function hideNotice(topic = shown) {
-  if (topic === shown) element("notice").hidden = true;
+  if (topic !== shown) return;
+  const hadFocus = element("notice").contains(document.activeElement);
+  element("notice").hidden = true;
+  if (hadFocus) element(element("call").hidden ? "join-button" : "call").focus();
 }
 
 element("notice-close").addEventListener("click", () => hideNotice());

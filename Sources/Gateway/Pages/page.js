@@ -8,7 +8,7 @@ import { Effects } from "/effects.js";
 import { element } from "/elements.js";
 import { Lobby } from "/lobby.js";
 import { Hosts } from "/hosts.js";
-import { claims, forget, hasInvitation, isNeeded, mayPublish } from "/invitation.js";
+import { forget, hasInvitation, isNeeded, mayPublish } from "/invitation.js";
 import { ending, joinProblem } from "/messages.js";
 import { hideNotice, hush, notice, tell } from "/notices.js";
 import { People } from "/people.js";
@@ -54,18 +54,23 @@ for (const type of ["history", "data"]) {
     if (missed?.push([type, detail]) > mostMissed) missed.shift();
   });
 }
-call.addEventListener("enter", () => {
-  whole ??= import("/in-call.js").then(({ complete }) => {
-    complete({ call, choices, devices, effects, stage, switches, missed });
+function complete() {
+  whole ??= import("/in-call.js").then((part) => {
+    part.complete({ call, choices, devices, effects, stage, switches, missed });
     missed = null;
-  }, () => (whole = null));
-});
+  }, () => {
+    whole = null;
+    if (call.hasEntered) notice(say("call.partly"), { label: say("all.again"), action: complete });
+  });
+}
 
 call.addEventListener("enter", () => {
+  complete();
   view("call");
   element("call-room").textContent = call.roomName;
   document.title = `${call.roomName} – Roost`;
-  if (!claims) {
+  // Under its own address alone the tab keeps an invitation.
+  if (!hasInvitation) {
     const address = new URL(location.href);
     address.searchParams.set("room", call.roomName);
     history.replaceState(null, "", address);
@@ -76,6 +81,8 @@ call.addEventListener("enter", () => {
 });
 
 call.addEventListener("leave", ({ detail }) => {
+  // What one was being asked is over too, and would keep the focus.
+  for (const each of document.querySelectorAll("dialog[open]")) each.close();
   view("lobby");
   hush();
   hideNotice();
@@ -108,7 +115,7 @@ call.addEventListener("refuse", () => {
 });
 element("waiting-leave").addEventListener("click", () => call.leave());
 
-call.on("event", showPlace);
+for (const type of ["joined", "event"]) call.on(type, showPlace);
 call.on("connection", (state) => (document.body.dataset.connection = state));
 call.on("error", (error) => notice(joinProblem(error)));
 element("leave").addEventListener("click", () => {
@@ -120,6 +127,7 @@ window.addEventListener("pagehide", () => call.leave());
 function view(name) {
   document.body.dataset.view = name;
   for (const each of ["lobby", "waiting", "call", "uninvited"]) element(each).hidden = name !== each;
+  if (name === "uninvited") element(name).append(...document.querySelectorAll("[for=language], #language"));
 }
 
 function showPlace() {

@@ -72,6 +72,9 @@ export class PeoplePanel {
   #render() {
     const { room, isHost, isLocked } = this.#call;
     if (!room?.me) return;
+    const focused = this.element.contains(document.activeElement) ? document.activeElement : null;
+    const list = focused?.closest("ul");
+    const place = [...list?.children ?? []].findIndex((row) => row.contains(focused));
     const others = [...room.participants.values()];
     this.#title.textContent = say("people.count", { count: others.length + 1 });
     this.#lock.hidden = !isHost;
@@ -80,6 +83,13 @@ export class PeoplePanel {
     this.#waitingPart.hidden = !isHost || room.waiting.length === 0;
     this.#waiting.show(isHost ? room.waiting : []);
     this.#people.show([room.me, ...others.sort((one, other) => this.#compare(one, other))]);
+    if (focused && !focused.checkVisibility()) this.#refocus(list?.children[place] ?? list?.lastElementChild);
+  }
+
+  /** What had the focus has gone: the row that is in its place gets it, else the whole. */
+  #refocus(row) {
+    row?.querySelector(".admit, .opener")?.focus();
+    if (!this.element.contains(document.activeElement)) this.element.focus();
   }
 
   /** Hands that are raised come first, in the order in which they were. */
@@ -92,7 +102,14 @@ export class PeoplePanel {
 
   #makeWaiter(row, { id, identity, name }) {
     const called = name || identity;
-    const act = (key, allowed) => button(say(`door.${key}`), () => this.#acts.admit(id, allowed),
+    let isAnswered = false;
+    // Once is enough: a second press is of the same will.
+    const answer = async (allowed) => {
+      if (isAnswered) return;
+      isAnswered = true;
+      isAnswered = await this.#acts.admit(id, allowed);
+    };
+    const act = (key, allowed) => button(say(`door.${key}`), () => answer(allowed),
       { class: key, "aria-label": say(`door.${key}.name`, { name: called }) });
     row.append(build("bdi", { class: "name" }, called), act("admit", true), act("refuse", false));
   }

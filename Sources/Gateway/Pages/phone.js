@@ -77,8 +77,9 @@ export class Phone {
     if (session) {
       session.playbackState = isIn ? "playing" : "none";
       session.metadata = isIn ? new MediaMetadata({ title: this.#call.roomName }) : null;
-      session.setMicrophoneActive?.(isIn && this.#devices.isOn("microphone"));
-      session.setCameraActive?.(isIn && this.#devices.isOn("camera"));
+      // A browser may refuse it, as behind another page.
+      session.setMicrophoneActive?.(isIn && this.#devices.isOn("microphone"))?.catch(() => {});
+      session.setCameraActive?.(isIn && this.#devices.isOn("camera"))?.catch(() => {});
     }
     this.#showFlip();
   }
@@ -87,22 +88,45 @@ export class Phone {
 
   /** Where there are several that look different ways, as on a phone: on a desk they stand in a list. */
   async #showFlip() {
+    if (this.#isTurning) return; // Between two cameras there is none, and the button would lose the focus.
     const cameras = this.#devices.camera ? await this.#devices.list("camera") : [];
     const isTurned = this.#devices.camera?.getSettings().facingMode !== undefined;
     this.#flip.hidden = cameras.length < 2 || !(isTurned || matchMedia("(pointer: coarse)").matches);
   }
 
+  get #isTurning() {
+    return this.#flip.ariaDisabled === "true";
+  }
+
   async #turn() {
-    this.#flip.disabled = true;
+    if (this.#isTurning) return;
+    const before = this.#devices.camera?.getSettings().deviceId;
+    this.#flip.ariaDisabled = "true";
+    try {
+      await this.#other();
+      if (this.#devices.camera) announce(say(this.#devices.looksAway ? "phone.looks-away" : "phone.looks-at-you"));
+    } catch (error) {
+      notice(deviceProblem(error, "camera"));
+      await this.#back(before);
+    } finally {
+      this.#flip.ariaDisabled = null;
+      this.#showFlip();
+    }
+  }
+
+  async #other() {
     try {
       await this.#devices.open("camera", { facing: this.#devices.looksAway ? "user" : "environment" });
     } catch (error) {
-      if (error.name !== "OverconstrainedError") notice(deviceProblem(error, "camera"));
-      else await this.#next();
-    } finally {
-      this.#flip.disabled = false;
+      if (error.name !== "OverconstrainedError") throw error;
+      await this.#next();
     }
-    announce(say(this.#devices.looksAway ? "phone.looks-away" : "phone.looks-at-you"));
+  }
+
+  /** The one before, where it was let go for one that can't be opened. */
+  async #back(id) {
+    if (this.#devices.camera || !this.#devices.wants.camera) return;
+    await this.#devices.open("camera", { id, exact: true }).catch(() => this.#devices.want("camera", false));
   }
 
   /** Cameras that don't say where they look are taken in turn. */
@@ -110,7 +134,7 @@ export class Phone {
     const cameras = await this.#devices.list("camera");
     const index = cameras.findIndex(({ deviceId }) => deviceId === this.#devices.camera?.getSettings().deviceId);
     const { deviceId: id } = cameras[(index + 1) % cameras.length];
-    await this.#devices.open("camera", { id, exact: true }).catch((error) => notice(deviceProblem(error, "camera")));
+    await this.#devices.open("camera", { id, exact: true });
   }
 }
 

@@ -99,7 +99,6 @@ export class Reactions {
   #end() {
     this.#times.clear();
     this.#heard = [];
-    this.#menu.close({ refocus: false });
     element("reactions").replaceChildren();
   }
 }

@@ -2,7 +2,6 @@
 // runs the room has looked at a picture of one's own.
 
 import { element } from "/elements.js";
-import { recording } from "/messages.js";
 import { tell } from "/notices.js";
 import { say } from "/words.js";
 
@@ -37,6 +36,6 @@ export class Recorded {
     if (isOn === this.#isOn) return;
     this.#isOn = isOn;
     element("recorded").hidden = !isOn;
-    tell(recording(isOn));
+    tell(say(isOn ? "call.recording-on" : "call.recording-off"));
   }
 }

@@ -73,9 +73,10 @@ export class Sending {
     try {
       await room.mute(publication, !isOn);
     } catch (error) {
+      // What no one gets doesn't seem to be on.
+      if (isOn && room === this.#call.room) this.#devices.want(kind, false);
       // A host was faster: the room's event says so.
       if (error.code !== "not-allowed" || !isOn) throw error;
-      this.#devices.want(kind, false);
     }
   }
 

@@ -55,7 +55,7 @@ export class Switches {
         // One of them may be there all the same.
       }
     }
-    for (const kind of wanted) await this.open(kind);
+    for (const kind of wanted) if (this.#devices.wants[kind]) await this.open(kind);
   }
 
   async toggle(kind) {
@@ -64,10 +64,12 @@ export class Switches {
       tell(whyBlocked(kind, why));
       return;
     }
-    const isWanted = !this.#devices.isOn(kind);
+    const isAsking = !this.#devices[kind] && this.#devices.isOpening(kind);
+    const isWanted = !(isAsking ? this.#devices.wants[kind] : this.#devices.isOn(kind));
     this.#devices.want(kind, isWanted);
     remember({ [kind === "camera" ? "wantsCamera" : "wantsMicrophone"]: isWanted });
-    if (isWanted && !this.#devices[kind] && !(await this.open(kind))) return;
+    // The user is asked once; what is wanted by then decides.
+    if (isWanted && !isAsking && !this.#devices[kind] && !(await this.open(kind))) return;
     if (this.#devices.isOn(kind) === isWanted) announce(switched(kind, isWanted));
   }
 
@@ -100,7 +102,7 @@ export class Switches {
   #show() {
     for (const kind of kinds) {
       const isOn = this.#devices.isOn(kind);
-      const isPending = !isOn && this.#devices.isOpening(kind);
+      const isPending = !isOn && this.#devices.wants[kind] && this.#devices.isOpening(kind);
       const why = this.#devices.blocked[kind];
       for (const id of [kind, `preview-${kind}`]) {
         const button = element(id);

@@ -2,9 +2,10 @@
 
 import { meter } from "/devices.js";
 import { element } from "/elements.js";
-import { mutedTalk, whyBlocked } from "/messages.js";
+import { whyBlocked } from "/messages.js";
 import { tell } from "/notices.js";
 import { remembered } from "/visit.js";
+import { say } from "/words.js";
 
 // In one of these Space has a meaning of its own; a tile takes the focus to be read, and does nothing by Space.
 const controls = "button, input, select, textarea, a, label, dialog, [role^=menu], [contenteditable], [tabindex]:not(.tile, main)";
@@ -88,6 +89,12 @@ export class Talk {
     this.#loudFor = 0;
     if (performance.now() - this.#remindedAt < pause) return;
     this.#remindedAt = performance.now();
-    tell(mutedTalk({ byHost: this.#devices.blocked.microphone !== null, byKeys: remembered.keys !== false }));
+    tell(say(this.#words));
+  }
+
+  /** What helps: nothing where a host muted it, else keys where they may be pressed. */
+  get #words() {
+    if (this.#devices.blocked.microphone) return "talk.by-host";
+    return remembered.keys !== false && matchMedia("(any-hover: hover)").matches ? "talk.by-keys" : "talk.muted";
   }
 }

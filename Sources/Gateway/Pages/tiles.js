@@ -43,8 +43,8 @@ export class Tile {
     const expand = this.element.querySelector(".expand");
     expand.hidden = group !== "screen" || own;
     expand.addEventListener("click", () => {
-      if (document.fullscreenElement) document.exitFullscreen();
-      else this.element.requestFullscreen().catch(() => {});
+      const isFull = document.fullscreenElement === this.element;
+      (isFull ? document.exitFullscreen() : this.element.requestFullscreen()).catch(() => {});
     });
   }
 

@@ -7,6 +7,7 @@ const every = 500; // ms; what is looked at is longer, so that nothing is missed
 export class Unheard {
   #devices;
   #track = null;
+  #followed = null; // ends what is heard of that track
   #silence = new Silence();
   #end = null;
   #peak = 0;
@@ -31,12 +32,12 @@ export class Unheard {
   }
 
   #follow(track) {
+    this.rest();
     this.#track = track;
     this.#listen();
+    this.#followed = new AbortController();
     // As when it has a switch of its own, or the system takes its sound away.
-    track?.addEventListener("mute", () => {
-      if (this.#track === track) this.#listen();
-    });
+    track?.addEventListener("mute", () => this.#listen(), { signal: this.#followed.signal });
   }
 
   #listen() {
@@ -66,6 +67,7 @@ export class Unheard {
 
   /** Outside a call no one is expected to speak. */
   rest() {
+    this.#followed?.abort();
     this.#track = null;
     this.#stop();
   }

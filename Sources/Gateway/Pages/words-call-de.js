@@ -18,6 +18,11 @@ export default {
   // -- the call
   "call.looked-at": "Jemand, der diesen Raum betreut, hat ein Bild von Ihnen angesehen",
   "call.back": "Sie sind wieder verbunden",
+  "call.recording-on": "Dieses Gespräch wird aufgezeichnet",
+  "call.recording-off": "Die Aufzeichnung ist beendet",
+  "talk.by-host": "Die Moderation hat Sie stummgeschaltet. Andere können Sie nicht hören.",
+  "talk.by-keys": "Sie sind stumm. Drücken Sie M, um das Mikrofon einzuschalten, oder halten Sie zum Sprechen die Leertaste gedrückt.",
+  "talk.muted": "Sie sind stumm. Schalten Sie zum Sprechen das Mikrofon ein.",
   "call.joined": "{name} ist beigetreten",
   "call.joined.many": { one: "{count} Person ist beigetreten", other: "{count} Personen sind beigetreten" },
   "call.left": "{name} ist gegangen",

@@ -18,6 +18,11 @@ export default {
   // -- the call
   "call.looked-at": "Someone who runs this room looked at a picture of yours",
   "call.back": "You're back online",
+  "call.recording-on": "This call is being recorded",
+  "call.recording-off": "The recording has ended",
+  "talk.by-host": "You're muted by a host. Others can't hear you.",
+  "talk.by-keys": "You're muted. Press M to unmute, or hold Space to talk.",
+  "talk.muted": "You're muted. Unmute to talk.",
   "call.joined": "{name} joined",
   "call.joined.many": { one: "{count} person joined", other: "{count} people joined" },
   "call.left": "{name} left",

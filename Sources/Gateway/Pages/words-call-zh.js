@@ -18,6 +18,11 @@ export default {
   // -- the call
   "call.looked-at": "管理此房间的人查看了你的一张画面",
   "call.back": "已恢复连接",
+  "call.recording-on": "此通话正在录制",
+  "call.recording-off": "录制已结束",
+  "talk.by-host": "主持人已将你静音。其他人听不到你。",
+  "talk.by-keys": "你已静音。按 M 取消静音，或按住空格键说话。",
+  "talk.muted": "你已静音。请取消静音后说话。",
   "call.joined": "{name} 已加入",
   "call.joined.many": { other: "{count} 人已加入" },
   "call.left": "{name} 已离开",

@@ -78,9 +78,6 @@ export default {
   "device.lost.camera": "Ihre Kamera wurde getrennt. Andere können Sie nicht sehen.",
   "device.lost.microphone": "Ihr Mikrofon wurde getrennt. Andere können Sie nicht hören.",
   "device.speaker-refused": "Dieser Lautsprecher kann nicht verwendet werden. Der Ton bleibt, wo er war.",
-  "talk.by-host": "Die Moderation hat Sie stummgeschaltet. Andere können Sie nicht hören.",
-  "talk.by-keys": "Sie sind stumm. Drücken Sie M, um das Mikrofon einzuschalten, oder halten Sie zum Sprechen die Leertaste gedrückt.",
-  "talk.muted": "Sie sind stumm. Schalten Sie zum Sprechen das Mikrofon ein.",
 
   // -- what hosts do
   "host.muted.camera": "Die Moderation hat Ihre Kamera ausgeschaltet. Sie können sie erst wieder einschalten, wenn die Moderation es erlaubt.",
@@ -140,11 +137,10 @@ export default {
   "call.alone": "sonst ist niemand da",
   "call.people": { one: "{count} Person", other: "{count} Personen" },
   "call.recording": "Aufzeichnung",
-  "call.recording-on": "Dieses Gespräch wird aufgezeichnet",
-  "call.recording-off": "Die Aufzeichnung ist beendet",
   "call.reconnecting": "Verbindung wird wiederhergestellt…",
   "call.leave": "Gespräch verlassen",
   "call.help": "Hilfe",
+  "call.partly": "Ein Teil dieser Seite wurde nicht geladen: Chat und Menüs fehlen.",
   "call.click": "Ihr Browser braucht einen Klick, bevor er Ton abspielt.",
   "call.sound": "Ton einschalten",
   "invite.open": "Andere einladen",

@@ -77,9 +77,6 @@ export default {
   "device.lost.camera": "Your camera was disconnected. Others can't see you.",
   "device.lost.microphone": "Your microphone was disconnected. Others can't hear you.",
   "device.speaker-refused": "This speaker can't be used. Sound stays where it was.",
-  "talk.by-host": "You're muted by a host. Others can't hear you.",
-  "talk.by-keys": "You're muted. Press M to unmute, or hold Space to talk.",
-  "talk.muted": "You're muted. Unmute to talk.",
 
   // -- what hosts do
   "host.muted.camera": "A host turned off your camera. You can't turn it on until a host allows it.",
@@ -136,11 +133,10 @@ export default {
   "call.alone": "no one else is here",
   "call.people": { one: "{count} person", other: "{count} people" },
   "call.recording": "Recording",
-  "call.recording-on": "This call is being recorded",
-  "call.recording-off": "The recording has ended",
   "call.reconnecting": "Reconnecting…",
   "call.leave": "Leave call",
   "call.help": "Help",
+  "call.partly": "Part of this page couldn't be loaded, so chat and menus are missing.",
   "call.click": "Your browser needs a click before it plays sound.",
   "call.sound": "Turn on sound",
   "invite.open": "Invite others",

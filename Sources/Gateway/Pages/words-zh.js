@@ -75,9 +75,6 @@ export default {
   "device.lost.camera": "你的摄像头已断开。其他人看不到你。",
   "device.lost.microphone": "你的麦克风已断开。其他人听不到你。",
   "device.speaker-refused": "无法使用此扬声器。声音仍由原设备播放。",
-  "talk.by-host": "主持人已将你静音。其他人听不到你。",
-  "talk.by-keys": "你已静音。按 M 取消静音，或按住空格键说话。",
-  "talk.muted": "你已静音。请取消静音后说话。",
 
   // -- what hosts do
   "host.muted.camera": "主持人关闭了你的摄像头。在主持人允许之前，你无法打开它。",
@@ -134,11 +131,10 @@ export default {
   "call.alone": "只有你一人",
   "call.people": { other: "{count} 人" },
   "call.recording": "录制中",
-  "call.recording-on": "此通话正在录制",
-  "call.recording-off": "录制已结束",
   "call.reconnecting": "正在重新连接…",
   "call.leave": "离开通话",
   "call.help": "帮助",
+  "call.partly": "此页面的一部分未能加载，聊天和菜单不可用。",
   "call.click": "浏览器需要你点击一下才能播放声音。",
   "call.sound": "打开声音",
   "invite.open": "邀请他人",

@@ -60,6 +60,10 @@ export class FakeElement extends EventTarget {
     this.append(...elements);
   }
 
+  before(element) {
+    this.parent.insertBefore(element, this);
+  }
+
   after(element) {
     this.parent.insertBefore(element, this.nextElementSibling);
   }
