@@ -75,7 +75,10 @@ class Person:
         await tab.resize(1280, 800)
         query = urllib.parse.urlencode({"room": room, "name": name, **query})
         await tab.open(f"{server.ORIGIN}/?{query}")
-        return cls(tab, name)
+        person = cls(tab, name)
+        # A document is complete before its module has run, which writes what buttons say and hears them pressed.
+        await person.until("document.getElementById('join-button').textContent")
+        return person
 
     @classmethod
     async def join(cls, browser, server, room, name, stand_in="", **query):
