@@ -23,6 +23,18 @@ test("a notice that is closed, or whose button is pressed, leaves the focus on t
   }
 });
 
+test("where the page is another one, its own first place gets the focus", () => {
+  for (const id of ["call", "join-button", "waiting"]) part(id).hidden = true;
+  for (const [isChosen, id] of [[true, "room-title"], [false, "rooms-search"]]) {
+    part("room-title").hidden = !isChosen;
+    notice("words");
+    part("notice-close").focus();
+    close();
+    assert.equal(document.activeElement, part(id));
+  }
+  for (const id of ["join-button", "waiting"]) part(id).hidden = false;
+});
+
 test("one that goes while the focus is elsewhere leaves it there", () => {
   part("call").hidden = false;
   notice("words", { topic: "door" });

@@ -30,6 +30,8 @@ export function hush() {
 }
 
 let shown = null; // the topic of the notice that is shown
+/** Where who was at a notice goes on: at the first of these that is to be seen, of the page of calls or of administration. */
+const places = ["call", "join-button", "waiting", "room-title", "rooms-search", "token"];
 
 /**
  * Until it is closed, at the top of the page, and at once by screen readers.
@@ -53,7 +55,7 @@ export function hideNotice(topic = shown) {
   if (topic !== shown) return;
   const hadFocus = element("notice").contains(document.activeElement);
   element("notice").hidden = true;
-  if (hadFocus) element(element("call").hidden ? "join-button" : "call").focus();
+  if (hadFocus) places.map(element).find((each) => each?.checkVisibility())?.focus();
 }
 
 element("notice-close").addEventListener("click", () => hideNotice());

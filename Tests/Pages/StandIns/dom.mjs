@@ -30,6 +30,10 @@ export class FakeElement extends EventTarget {
     return this === document.body || (this.parent?.isConnected ?? false);
   }
 
+  checkVisibility() {
+    return !this.hidden && (this.parent?.checkVisibility() ?? true);
+  }
+
   get clientWidth() {
     return this.isConnected ? pixels(this.style.width) : 0;
   }
