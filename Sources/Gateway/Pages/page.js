@@ -65,7 +65,6 @@ function complete() {
 }
 
 call.addEventListener("enter", () => {
-  complete();
   view("call");
   element("call-room").textContent = call.roomName;
   document.title = `${call.roomName} – Roost`;
@@ -78,6 +77,7 @@ call.addEventListener("enter", () => {
   showPlace();
   // On the call itself: the first control would take Space.
   element("call").focus();
+  queueMicrotask(complete); // The call shows first.
 });
 
 call.addEventListener("leave", ({ detail }) => {
