@@ -179,6 +179,8 @@ class CommandsTest(LimitedTest):
     async def look_at_the_servers_page(self, link):
         async with Chromium() as browser:
             await browser.open(link)
+            # Once the page's module has run, which writes what the button says.
+            await browser.wait_until("document.querySelector('#join-button').textContent")
             await browser.evaluate("document.querySelector('#join-button').click();")
             await browser.wait_until("[...document.querySelectorAll('video')].some((each) => each.videoWidth === 480 && each.currentTime > 1)")
 

@@ -99,7 +99,7 @@ class MessagesTest(LimitedTest):
         top, grants = page.split("\n## Claims\n", 1)[1].split("\n## ", 1)[0].split("`video` holds the grants")
         listed = [set(re.findall(r"^\| `(\w+)` \|", part, re.MULTILINE)) for part in (top, grants)]
         code = (ROOT / "Sources/AccessTokens/AccessToken+Verify.swift").read_text(encoding="utf-8")
-        read = set(re.findall(r'\b(?:video|read)\.(?:text|date|flag)\("(\w+)"', code)) | set(re.findall(r'claims\["(\w+)"\]', code))
+        read = set(re.findall(r'\b(?:video|read)\.(?:text|id|date|flag)\("(\w+)"', code)) | set(re.findall(r'claims\["(\w+)"\]', code))
         self.assertEqual(listed[0] | listed[1], read)
 
     def test_claims_are_honoured_or_ignored_as_the_page_says(self):
