@@ -50,6 +50,20 @@ window.release = () => {
 CARD = "document.getElementById('invite-card')"
 OPEN = f"{CARD} && !{CARD}.hidden"
 LINK = "document.getElementById('invite-link').value"
+# What the pointer pressed, and what was asked of the server and answered since, where a link doesn't come.
+PRESSES = """
+window.pressed = [];
+for (const type of ["mousedown", "mouseup", "click"]) {
+  addEventListener(type, ({ target, x, y }) => window.pressed.push([type, target.id || target.className, x, y]), { capture: true });
+}
+const asks = window.fetch;
+window.fetch = async (url, options = {}) => {
+  const answer = await asks(url, options);
+  window.pressed.push([options.method ?? "GET", String(url), answer.status]);
+  return answer;
+};
+"""
+PRESSED = "return JSON.stringify([window.pressed, document.getElementById('invite-make').getBoundingClientRect(), document.activeElement.id])"
 # The modules of the code as it is drawn.
 MODULES = """const code = document.querySelector("#invite-card .code");
 const size = code.viewBox.baseVal.width - 8;
@@ -184,8 +198,12 @@ async def _stopped(report, options, server, browser, other):
     await host.until("document.getElementById('name').readOnly")
     await host.click("join-button")
     await host.until(f"{IN_CALL} && {OPEN}")
+    await host.tab.evaluate(PRESSES)
     await host.click("invite-make")
-    link = await host.until(LINK)
+    try:
+        link = await host.until(LINK)
+    except TimeoutError as error:
+        raise TimeoutError(f"{error}; pressed: {await host.tab.evaluate(PRESSED)}") from error
 
     async def opens(name):
         guest = Person(await new_tab(other), name)
