@@ -89,6 +89,7 @@ async def _alone(report, server, browser, other):
     ada = Person(await new_tab(browser, DEVICE), "Ada")
     await ada.tab.resize(1280, 800)
     await ada.tab.open(server.ORIGIN)
+    await ada.until("document.getElementById('join-button').textContent")
     await ada.tab.evaluate("document.getElementById('name').value = 'Ada'")
     await ada.click("join-button")
     await ada.until(f"{IN_CALL} && {OPEN}")
@@ -199,6 +200,8 @@ async def _stopped(report, options, server, browser, other):
     await host.click("join-button")
     await host.until(f"{IN_CALL} && {OPEN}")
     await host.tab.evaluate(PRESSES)
+    # What passes by may have room above the bar, and then moves the card as it goes.
+    await host.until("![...document.getElementById('status').children].some((each) => !each.classList.contains('unseen'))")
     await host.click("invite-make")
     try:
         link = await host.until(LINK)
