@@ -19,7 +19,7 @@ public enum RoomEventKind: String, Sendable, CaseIterable {
   /// From here on the room is recorded, or recorded once more.
   case roomRecording = "room.recording"
   case recordingEnded = "recording.ended"
-  /// Somebody who runs the room has looked at a picture of the track.
+  /// A host of the room has looked at a picture of the track.
   case thumbnailTaken = "thumbnail.taken"
   /// Of the call that the room is of, or of one that has no room.
   case callStarted = "call.started"

@@ -13,7 +13,7 @@ const pictures = ["vp8", "vp9", "h264"];
 const parts = ["closer", "gets"]; // of a row, that are opened
 const mostIncluded = 8; // by the server, whatever the list's order
 
-/** The rows of those of whom something is open. */
+/** The rows that have an open part. */
 const openRows = () => [...element("people").children].filter((row) => parts.some((part) => row.querySelector(`.${part}`).open));
 
 /** What a track is of, within a sentence. */

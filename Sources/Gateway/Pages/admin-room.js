@@ -11,7 +11,7 @@ import { REST } from "/rest.js";
 import { rate } from "/units.js";
 import { isolated, locale, say } from "/words.js";
 
-const most = 10_000; // people of whom all are muted
+const most = 10_000; // people muted at once
 const tries = 5; // where the server asks for patience
 const patience = 1000; // ms
 const lull = 10_000; // ms between two words about those who wait

@@ -56,7 +56,7 @@ export class Corner {
     const [moved, area] = [tile.element.getBoundingClientRect(), this.#place.getBoundingClientRect()];
     tile.element.classList.remove("dragging");
     tile.element.style.translate = "";
-    if (tile !== this.#stage.view.floating) return; // Somebody has come meanwhile.
+    if (tile !== this.#stage.view.floating) return; // Someone has joined meanwhile.
     this.#put({ right: moved.left + moved.right > area.left + area.right, bottom: moved.top + moved.bottom > area.top + area.bottom });
   }
 

@@ -77,7 +77,7 @@ export default {
   "admin.mute-all.what": "Their microphones stay muted until a host allows them to unmute.",
   "admin.allow-all": "Allow all to unmute",
   "admin.allow-all.ask": "Allow everyone in {room} to unmute?",
-  "admin.allow-all.what": "Those whom a host has muted may turn their microphones on again.",
+  "admin.allow-all.what": "Everyone a host has muted can turn their microphone on again.",
   "admin.stopped": { one: "It stopped after {count} microphone. Try again. {reason}", other: "It stopped after {count} microphones. Try again. {reason}" },
   "admin.lock": "Lock room",
   "admin.unlock": "Unlock room",

@@ -79,7 +79,7 @@ struct PersonStatistics: Record {
   }
 }
 
-/// How one track does that somebody publishes.
+/// How a published track does.
 struct TrackStatistics: Record {
   static let definition = "TrackStatistics"
   static let summary = "A track as everybody in the room may see it, and what comes of it."

@@ -26,7 +26,7 @@ public struct ParticipantFigures: Sendable {
   public let tracks: [TrackFigures]
 }
 
-/// How one track does that somebody publishes.
+/// How a published track does.
 public struct TrackFigures: Sendable {
   public let info: TrackInfo
   /// Of its packets; nil: none has come.
