@@ -103,6 +103,51 @@ test("a page that is loaded again finds the links that it has made, and those of
     ["2 links let others in.", false, false, ""]);
 });
 
+test("a host's card comes with the links that there are, and without them where the answer is late", async (context) => {
+  const server = new FakeServer();
+  server.add();
+  const { fetch } = globalThis;
+  const answers = [];
+  globalThis.fetch = (...request) => new Promise((done) => answers.push(() => done(fetch(...request))));
+  const { invite, part } = await opened();
+  assert.deepEqual([invite.isOpen, answers.length], [false, 1]);
+  answers.pop()();
+  await settled();
+  assert.deepEqual([invite.isOpen, part("links").textContent], [true, "1 link lets others in."]);
+  invite.close();
+
+  server.add();
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  document.getElementById("invite").dispatchEvent(new Event("click"));
+  await settled();
+  assert.deepEqual([invite.isOpen, answers.length], [false, 1]);
+  context.mock.timers.tick(500);
+  await settled();
+  assert.deepEqual([invite.isOpen, part("links").textContent, document.activeElement], [true, "1 link lets others in.", part("make")]);
+  answers.pop()();
+  await settled();
+  assert.equal(part("links").textContent, "2 links let others in.");
+  globalThis.fetch = fetch;
+});
+
+test("a host's card that is waited for goes with the first who comes, and comes at once when it is asked for", async () => {
+  new FakeServer();
+  const { fetch } = globalThis;
+  let answer;
+  globalThis.fetch = (...request) => new Promise((done) => (answer = () => done(fetch(...request))));
+  const { call, invite } = await opened();
+  call.happens("event", 1);
+  answer();
+  await settled();
+  assert.equal(invite.isOpen, false);
+  document.getElementById("invite").dispatchEvent(new Event("click"));
+  call.happens("event", 2);
+  answer();
+  await settled();
+  assert.equal(invite.isOpen, true);
+  globalThis.fetch = fetch;
+});
+
 test("all are stopped at once, also one that has come or gone meanwhile", async () => {
   const server = new FakeServer();
   server.add();
@@ -147,6 +192,7 @@ test("what one has opened oneself stays, whatever happens, until one closes it",
   const { call, invite, part } = await opened(false);
   call.happens("event", 1);
   document.getElementById("invite").dispatchEvent(new Event("click"));
+  await settled();
   assert.equal(document.activeElement, part("copy"));
   for (const others of [1, 2, 0, 1]) {
     call.happens("event", others);

@@ -108,7 +108,7 @@ class EndsTest(LimitedTest):
                 self.assertEqual((found["state"], found["reason"]), ("ended", "serverFailed"))
                 written, path = recorded.manifest(folder)
                 self.assertEqual(written, found)
-                self.assertEqual(events(roost, "recording.ended", roomId=made["roomId"])[0],
+                self.assertEqual(until(lambda: events(roost, "recording.ended", roomId=made["roomId"]))[0],
                                  {"id": made["id"], "active": False, "reason": "serverFailed"})
             sound, picture = recorded.files(written, path, "audio")[0], recorded.files(written, path, "video")[0]
             flashes, pictures = recorded.flashes(picture[0])

@@ -147,3 +147,13 @@ def ask(roost, method, path, text, body=None):
     if body is not None:
         headers["Content-Type"] = "application/merge-patch+json" if method == "PATCH" else "application/json"
     return roost.get(path, method=method, headers=headers, data=None if body is None else json.dumps(body).encode())
+
+
+def logged(roost, text, is_enough, room="demo", seconds=5):
+    """A room's events by REST, once `is_enough` holds of them, or after that time: each can be read once it is stored, a little after it happened."""
+    deadline = time.monotonic() + seconds
+    while True:
+        events = ask(roost, "GET", f"/v1/rooms/{room}/events", text).json["items"]
+        if is_enough(events) or time.monotonic() > deadline:
+            return events
+        time.sleep(0.05)

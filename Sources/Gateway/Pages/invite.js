@@ -10,6 +10,7 @@ import { onLanguage, say } from "/words.js";
 await styled("/invite.css");
 
 const holds = 24 * 3600; // seconds for which a link for many is good
+const patience = 500; // ms for which the card waits for the list of links
 const here = ["localhost", "127.0.0.1", "[::1]"];
 
 export class Invite {
@@ -20,6 +21,7 @@ export class Invite {
   #links = []; // ids of those that let others in, as the server lists them
   #changes = 0; // of the links, made here: a list that was asked for before one is out of date
   #isDismissed = false;
+  #isWanted = false; // it is open, or about to be
   #isByItself = false; // it has come since one is alone, and goes with the first who comes
 
   /** @param {import("/call.js").Call} call which has begun */
@@ -30,7 +32,7 @@ export class Invite {
     call.addEventListener("enter", () => this.#follow());
     call.addEventListener("leave", () => {
       [this.#made, this.#links, this.#isDismissed] = [null, [], false];
-      this.#show(false);
+      this.#hide();
     });
     for (const type of ["joined", "event"]) call.on(type, () => this.#follow());
     onLanguage(() => this.#write());
@@ -44,7 +46,7 @@ export class Invite {
 
   close() {
     this.#isDismissed = true;
-    this.#show(false);
+    this.#hide();
     // On a narrow screen it is in the menu of what the bar has no room for.
     (this.#button.checkVisibility() ? this.#button : element("more")).focus();
   }
@@ -76,12 +78,12 @@ export class Invite {
   /** It comes when one is alone, and goes with the first who comes; what one has opened oneself stays. */
   #follow() {
     if (!this.#call.hasEntered) return;
-    if (this.isOpen) {
+    if (this.#isWanted) {
       if (!this.#isAlone && this.#isByItself) this.#go();
       else this.#writeTitle();
     } else if (this.#isAlone && !this.#isDismissed) {
       this.#isByItself = true;
-      this.#show(true);
+      this.#show();
       announce(say("invite.alone-said"));
     }
   }
@@ -89,23 +91,31 @@ export class Invite {
   /** By itself: who is in it goes on at the call. */
   #go() {
     const hadFocus = this.#parts.card.contains(document.activeElement);
-    this.#show(false);
+    this.#hide();
     if (hadFocus) element("call").focus();
   }
 
-  #open() {
+  async #open() {
     this.#isByItself = false;
-    this.#show(true);
+    await this.#show();
     const { copy, make } = this.#parts;
     (make.hidden ? copy : make).focus();
   }
 
-  #show(isShown) {
-    this.#parts.card.hidden = !isShown;
-    this.#button.setAttribute("aria-expanded", String(isShown));
-    if (!isShown) return;
+  /** With the links that there are, so that nothing moves under the hand as the server answers. */
+  async #show() {
+    this.#isWanted = true;
+    this.#button.setAttribute("aria-expanded", "true");
+    if (this.#mayInvite) await Promise.race([this.#find(), new Promise((done) => setTimeout(done, patience))]);
+    if (!this.#isWanted) return;
+    this.#parts.card.hidden = false;
     this.#write();
-    this.#find();
+  }
+
+  #hide() {
+    this.#isWanted = false;
+    this.#parts.card.hidden = true;
+    this.#button.setAttribute("aria-expanded", "false");
   }
 
   // -- the link
@@ -127,7 +137,7 @@ export class Invite {
   /** What the card says now. */
   #write() {
     if (!this.isOpen) return;
-    const { address, card, field, hint, link, links, make, stop } = this.#parts;
+    const { address, card, code, field, hint, link, links, make, stop } = this.#parts;
     for (const [part, key] of this.#parts.words) part.textContent = say(key);
     for (const [part, key] of this.#parts.labels) part.setAttribute("aria-label", say(key));
     this.#writeTitle();
@@ -141,7 +151,8 @@ export class Invite {
     links.textContent = say("invite.links", { count: this.#links.length });
     card.toggleAttribute("data-unmade", this.#isToBeMade);
     link.value = this.#isToBeMade ? "" : this.#link();
-    this.#draw();
+    code.toggleAttribute("hidden", link.value === "");
+    this.#draw(link.value);
   }
 
   #writeTitle() {
@@ -156,11 +167,13 @@ export class Invite {
     return here.includes(new URL(origins[0]).hostname) ? "invite.here-hint" : "invite.hint";
   }
 
-  /** The page makes the code itself: no one else learns of the link. */
-  async #draw() {
-    const { code, link } = this.#parts;
+  /** The page makes the code itself: no one else learns of the link. Its place is kept until it is drawn. */
+  async #draw(link) {
+    if (link === "") return;
     const qr = await import("/qr.js").catch(() => null); // The link itself is there without it.
-    const rows = qr && link.value && qr.encode(link.value);
+    if (link !== this.#parts.link.value) return;
+    const { code } = this.#parts;
+    const rows = qr?.encode(link);
     code.toggleAttribute("hidden", !rows);
     if (!rows) return;
     // With the light around it that readers need.
