@@ -104,3 +104,15 @@ test("of a steady list no row changes its place under a hand, until the hand lea
   others.list.show([..."cba"]);
   assert.equal(others.shown(), "cba");
 });
+
+test("a finger that has gone holds no order, though the style of what it tapped stays", () => {
+  const { element, list, shown } = listed("abc", { isSteady: true });
+  const over = (pointerType) => element.dispatchEvent(Object.assign(new Event("pointerover"), { pointerType }));
+  element.isHovered = true;
+  over("touch");
+  list.show([..."cab"]);
+  assert.equal(shown(), "cab");
+  over("mouse");
+  list.show([..."abc"]);
+  assert.equal(shown(), "cab");
+});

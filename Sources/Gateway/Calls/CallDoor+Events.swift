@@ -97,12 +97,8 @@ extension CallDoor {
 
   /// What a stream begins with.
   private static var opening: HTTPResponse {
-    HTTPResponse(
-      status: 200,
-      headers: [
-        "content-type": EventStreamWriter.mediaType, "cache-control": "no-store", "vary": "accept",
-        // Proxies that collect an answer before they pass it on are asked not to.
-        "x-accel-buffering": "no",
-      ])
+    var response = HTTPResponse.eventStream
+    response.headers.add("vary", "accept")
+    return response
   }
 }

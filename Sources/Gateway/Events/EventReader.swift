@@ -10,28 +10,18 @@ internal import Synchronization
 /// It keeps nothing of what it says: events are in the log, and their text is made once for all (`RoomEvent.wire`). A reader that
 /// falls behind costs a place in the log and no more.
 final class EventReader: HTTPBodySource {
-  /// What a reader is served with.
-  struct Terms: Sendable {
-    let rooms: RoomDirectory
-    /// The name in the path; nil: all rooms.
-    let room: String?
-    /// From when on its token holds no longer, in seconds since 1970.
-    let expires: Int
-    /// Whether the reader may still read.
-    let permit: @Sendable () throws(AccessTokenRefusal) -> Void
-    /// Seconds since 1970.
-    let wall: @Sendable () -> Int
-  }
-
   /// Events that are read at once: while they are, no room can write.
   private static let batch = 32
 
-  private let terms: Terms
+  private let terms: StreamTerms
+  /// The name in the path; nil: all rooms.
+  private let room: String?
   private let feed: EventFeed
   private let stream: Mutex<EventStream>
 
-  init(_ terms: Terms, at position: EventStream.Position, feed: EventFeed) {
+  init(_ terms: StreamTerms, of room: String?, at position: EventStream.Position, feed: EventFeed) {
     self.terms = terms
+    self.room = room
     self.feed = feed
     stream = Mutex(EventStream(at: position, expires: terms.expires))
   }
@@ -39,7 +29,7 @@ final class EventReader: HTTPBodySource {
   var signal: HTTPBodySignal { feed.signal }
 
   /// Where the present is read.
-  private var state: String { RESTDoor.presentState(of: terms.room) }
+  private var state: String { RESTDoor.presentState(of: room) }
 
   func produce(
     into bytes: inout [UInt8], enough: Int, now: Instant, ending: HTTPBodyEnding?
@@ -48,7 +38,7 @@ final class EventReader: HTTPBodySource {
     return stream.withLock { stream in
       stream.look()
       while bytes.count < full {
-        switch stream.next(circumstances(now, ending)) {
+        switch stream.next(terms.circumstances(now, ending)) {
         case .say(let line): EventStreamWriter.write(line, to: &bytes)
         case .read(let position): read(position, &stream, into: &bytes, full: full, now: now)
         case .wait(let moment): return .wait(until: moment)
@@ -60,17 +50,7 @@ final class EventReader: HTTPBodySource {
   }
 
   /// One that may read no more keeps no place by taking its time.
-  func mustEnd(now: Instant) -> Bool { circumstances(now, nil).refusal != nil }
-
-  private func circumstances(_ now: Instant, _ ending: HTTPBodyEnding?) -> EventStream.Circumstances {
-    var present = EventStream.Circumstances(now: now, wall: terms.wall(), ending: ending)
-    #if PLANTED_DEFECTS
-      if PlantedDefect.isOn(.readerUnasked) { return present }
-    #endif
-    do throws(AccessTokenRefusal) { try terms.permit() } catch { present.refusal = EventStreamEnd(error) }
-    present.drainDeadline = terms.rooms.drainDeadline?.text
-    return present
-  }
+  func mustEnd(now: Instant) -> Bool { terms.circumstances(now, nil).refusal != nil }
 
   private func read(
     _ position: EventStream.Position, _ stream: inout EventStream, into bytes: inout [UInt8], full: Int,
@@ -100,7 +80,7 @@ final class EventReader: HTTPBodySource {
     let log = terms.rooms.events
     switch position {
     case .room(let id, let after):
-      let page = try log.events(of: terms.room ?? "", life: id, after: after, limit: Self.batch)
+      let page = try log.events(of: room ?? "", life: id, after: after, limit: Self.batch)
       let events = page.events.map { event in
         (
           EventID(roomId: id, number: event.id).text, EventStream.Position.room(id: id, after: event.id),

@@ -1,4 +1,5 @@
 internal import AccessTokens
+internal import HTTPServer
 
 /// The fields of Server-Sent Events as they go over the wire (WHATWG HTML §9.2). A line ends with a line feed alone, and no value
 /// has one in it: ids and types are made here, and in JSON a line feed inside a text is written as an escape.
@@ -45,4 +46,17 @@ enum EventStreamWriter {
   }
 
   private static let lineFeed = UInt8(ascii: "\n")
+}
+
+extension HTTPResponse {
+  /// What a stream of events begins with; its pieces follow.
+  static var eventStream: HTTPResponse {
+    HTTPResponse(
+      status: 200,
+      headers: [
+        "content-type": EventStreamWriter.mediaType, "cache-control": "no-store",
+        // Proxies that collect an answer before they pass it on are asked not to.
+        "x-accel-buffering": "no",
+      ])
+  }
 }

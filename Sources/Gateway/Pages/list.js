@@ -14,12 +14,14 @@ export class List {
   #kind;
   #rows = new Map(); // by their keys, as they stand
   #isAsked = false; // for another order
+  #isTapped = false; // a finger was last at it, and has gone: to the style sheet it stays until one taps elsewhere
 
   /** @param {HTMLElement} element @param {HTMLTemplateElement} template of one row @param {Kind} kind */
   constructor(element, template, kind) {
     this.#element = element;
     this.#template = template;
     this.#kind = kind;
+    element.addEventListener("pointerover", ({ pointerType }) => (this.#isTapped = pointerType === "touch"));
   }
 
   /** Another order is asked for: what is shown next has it, wherever the pointer is. */
@@ -29,7 +31,7 @@ export class List {
 
   show(items) {
     const focused = this.#element.contains(document.activeElement) ? document.activeElement : null;
-    const isHeld = this.#kind.isSteady && !this.#isAsked && (focused || this.#element.matches(":hover"));
+    const isHeld = this.#kind.isSteady && !this.#isAsked && (focused || (this.#element.matches(":hover") && !this.#isTapped));
     this.#isAsked = false;
     const wanted = new Map(items.map((item) => [this.#kind.key(item), item]));
     const order = isHeld ? new Set([...[...this.#rows.keys()].filter((key) => wanted.has(key)), ...wanted.keys()]) : wanted.keys();

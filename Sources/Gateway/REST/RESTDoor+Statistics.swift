@@ -20,19 +20,8 @@ extension RESTDoor {
     guard !rooms.isDraining else { return Problem.draining() }
     if case .room = view { _ = try room(call) }
     let seat = try seat(call)
-    let reader = FigureReader(
-      FigureReader.Terms(
-        rooms: rooms, every: every, expires: call.permission.expires, permit: call.permission.ask,
-        wall: wall),
-      of: try feed(of: view, call), seat: seat)
-    var response = HTTPResponse(
-      status: 200,
-      headers: [
-        "content-type": EventStreamWriter.mediaType, "cache-control": "no-store",
-        // Proxies that collect an answer before they pass it on are asked not to.
-        "x-accel-buffering": "no",
-      ])
-    response.stream = reader
+    var response = HTTPResponse.eventStream
+    response.stream = FigureReader(terms(of: call), every: every, of: try feed(of: view, call), seat: seat)
     return response
   }
 

@@ -89,20 +89,15 @@ extension RESTDoor {
     _ call: RESTCall, at position: EventStream.Position, of room: RoomID?
   ) -> HTTPResponse {
     guard !rooms.isDraining else { return Problem.draining() }
-    let reader = EventReader(
-      EventReader.Terms(
-        rooms: rooms, room: call.parameters["room"], expires: call.permission.expires,
-        permit: call.permission.ask, wall: wall),
-      at: position, feed: feeds.feed(of: room))
-    var response = HTTPResponse(
-      status: 200,
-      headers: [
-        "content-type": EventStreamWriter.mediaType, "cache-control": "no-store", "vary": "accept",
-        // Proxies that collect an answer before they pass it on are asked not to.
-        "x-accel-buffering": "no",
-      ])
-    response.stream = reader
+    var response = HTTPResponse.eventStream
+    response.headers.add("vary", "accept")
+    response.stream = EventReader(
+      terms(of: call), of: call.parameters["room"], at: position, feed: feeds.feed(of: room))
     return response
+  }
+
+  func terms(of call: RESTCall) -> StreamTerms {
+    StreamTerms(rooms: rooms, expires: call.permission.expires, permit: call.permission.ask, wall: wall)
   }
 }
 

@@ -7,28 +7,21 @@ internal import Synchronization
 /// One who reads figures: does what its `FigureStream` says, on the HTTP server's thread. A reader that is slow is given the newest
 /// figures once it takes more, and nothing of what came before.
 final class FigureReader: HTTPBodySource {
-  /// What a reader is served with.
-  struct Terms: Sendable {
-    let rooms: RoomDirectory
-    let every: Duration
-    /// From when on its token holds no longer, in seconds since 1970.
-    let expires: Int
-    /// Whether the reader may still read.
-    let permit: @Sendable () throws(AccessTokenRefusal) -> Void
-    /// Seconds since 1970.
-    let wall: @Sendable () -> Int
-  }
-
-  private let terms: Terms
+  private let terms: StreamTerms
   private let feed: FigureFeed
   private let seat: FigureReaders.Seat
   private let stream: Mutex<FigureStream>
 
-  init(_ terms: Terms, of feed: FigureFeed, seat: FigureReaders.Seat) {
+  /// - Parameter every: at least so long between two figures.
+  init(_ terms: StreamTerms, every: Duration, of feed: FigureFeed, seat: FigureReaders.Seat) {
+    #if PLANTED_DEFECTS
+      var terms = terms
+      if PlantedDefect.isOn(.figuresUnasked) { terms.permit = {} }
+    #endif
     self.terms = terms
     self.feed = feed
     self.seat = seat
-    stream = Mutex(FigureStream(every: terms.every, expires: terms.expires))
+    stream = Mutex(FigureStream(every: every, expires: terms.expires))
   }
 
   var signal: HTTPBodySignal { feed.signal }
@@ -42,7 +35,7 @@ final class FigureReader: HTTPBodySource {
     let full = bytes.count + enough
     return stream.withLock { stream in
       while bytes.count < full {
-        switch stream.next(circumstances(now, ending), newest) {
+        switch stream.next(terms.circumstances(now, ending), newest) {
         case .say(let line): EventStreamWriter.write(line, to: &bytes)
         case .figures: bytes += feed.text
         case .wait(let moment): return .wait(until: moment)
@@ -54,15 +47,5 @@ final class FigureReader: HTTPBodySource {
   }
 
   /// One that may read no more keeps no place by taking its time.
-  func mustEnd(now: Instant) -> Bool { circumstances(now, nil).refusal != nil }
-
-  private func circumstances(_ now: Instant, _ ending: HTTPBodyEnding?) -> EventStream.Circumstances {
-    var present = EventStream.Circumstances(now: now, wall: terms.wall(), ending: ending)
-    #if PLANTED_DEFECTS
-      if PlantedDefect.isOn(.figuresUnasked) { return present }
-    #endif
-    do throws(AccessTokenRefusal) { try terms.permit() } catch { present.refusal = EventStreamEnd(error) }
-    present.drainDeadline = terms.rooms.drainDeadline?.text
-    return present
-  }
+  func mustEnd(now: Instant) -> Bool { terms.circumstances(now, nil).refusal != nil }
 }
