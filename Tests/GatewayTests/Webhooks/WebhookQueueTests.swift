@@ -5,70 +5,11 @@ import Testing
 /// What one URL is still to hear, without a network: in which order, how often, and what is kept in memory.
 @Suite("What waits for a webhook", .timeLimit(.minutes(1)))
 struct WebhookQueueTests {
-  private static let start = Instant(nanoseconds: 1_000_000_000)
-
-  /// The queue with the store that it looks into.
-  private struct Desk {
-    var queue: WebhookQueue
-    /// Of each room, in order.
-    var stored: [String: [WebhookQueue.Notice]] = [:]
-    var position: UInt64 = 0
-    /// How often a room was read.
-    var reads = 0
-
-    init(_ adjust: (inout WebhookQueue.Limits) -> Void = { _ in }) {
-      var limits = WebhookQueue.Limits()
-      adjust(&limits)
-      queue = WebhookQueue(limits: limits)
-    }
-
-    /// The next event of a room.
-    mutating func happen(_ room: String, bytes: Int = 100) {
-      position += 1
-      let id = EventID(roomId: room, number: (stored[room]?.last?.id.number ?? 0) + 1)
-      let notice = WebhookQueue.Notice(
-        id: id, position: position, body: [UInt8](repeating: 46, count: bytes))
-      stored[room, default: []].append(notice)
-      queue.add(id, at: position) { notice.body }
-    }
-
-    /// What the store has, as the queue asks for it.
-    mutating func read(_ span: WebhookQueue.Span, bytes: Int) {
-      reads += 1
-      var (left, notices) = (bytes, [WebhookQueue.Notice]())
-      let all = (stored[span.room] ?? []).filter {
-        (span.first.number...span.last.number).contains($0.id.number)
-      }
-      for notice in all {
-        guard notices.isEmpty || left >= notice.body.count else { break }
-        left -= notice.body.count
-        notices.append(notice)
-      }
-      let rest =
-        notices.count < all.count
-        ? WebhookQueue.Mark(
-          number: all[notices.count].id.number, position: all[notices.count].position) : nil
-      queue.came(notices, rest: rest, of: span.room)
-    }
-
-    /// What leaves now.
-    mutating func send(_ now: Instant = start) -> [WebhookQueue.Notice] {
-      var notices: [WebhookQueue.Notice] = []
-      while true {
-        switch queue.next(now: now) {
-        case .send(let notice): notices.append(notice)
-        case .read(let span, let bytes): read(span, bytes: bytes)
-        case .wait: return notices
-        }
-      }
-    }
-
-    mutating func sent(_ now: Instant = start) -> [String] { send(now).map(\.id.text) }
-  }
+  private static let start = WebhookQueueDesk.start
 
   @Test func `a room's next notice leaves once the one before has arrived, rooms don't wait for each other`()
   {
-    var desk = Desk()
+    var desk = WebhookQueueDesk()
     for _ in 1...3 { for room in ["RM_a", "RM_b"] { desk.happen(room) } }
     #expect(desk.sent() == ["RM_a:1", "RM_b:1"])
     desk.queue.answered("RM_b", .arrived, now: Self.start)
@@ -91,7 +32,7 @@ struct WebhookQueueTests {
   }
 
   @Test func `one that failed is tried again, later each time, while other rooms go on`() {
-    var desk = Desk()
+    var desk = WebhookQueueDesk()
     var now = Self.start
     for _ in 1...2 { desk.happen("RM_bad") }
     var pauses: [Int] = []
@@ -118,7 +59,7 @@ struct WebhookQueueTests {
   }
 
   @Test func `where nothing gets through, one tries, and less and less often`() {
-    var desk = Desk()
+    var desk = WebhookQueueDesk()
     for room in 0..<40 { desk.happen("RM_\(room)") }
     var now = Self.start
     var tries: [Int] = []
@@ -142,7 +83,7 @@ struct WebhookQueueTests {
   }
 
   @Test func `what the receiver asks for is waited, within bounds`() {
-    var desk = Desk()
+    var desk = WebhookQueueDesk()
     desk.happen("RM_a")
     _ = desk.sent()
     desk.queue.answered("RM_a", .failed(pause: .seconds(20)), now: Self.start)
@@ -156,7 +97,7 @@ struct WebhookQueueTests {
   }
 
   @Test func `what the receiver asks for is waited also where another notice arrives meanwhile`() {
-    var desk = Desk()
+    var desk = WebhookQueueDesk()
     for room in ["RM_a", "RM_b"] { desk.happen(room) }
     _ = desk.sent()
     desk.queue.answered("RM_a", .failed(pause: .seconds(60)), now: Self.start)
@@ -167,7 +108,7 @@ struct WebhookQueueTests {
   }
 
   @Test func `a room that says much at once keeps its share in memory, and is heard to its end`() {
-    var desk = Desk { $0.roomBytes = 4_096 }
+    var desk = WebhookQueueDesk { $0.roomBytes = 4_096 }
     desk.happen("RM_quiet")
     for _ in 1...500 { desk.happen("RM_loud", bytes: 500) }
     #expect(desk.queue.bytes < 6_000 && desk.queue.count == 501)
@@ -189,7 +130,7 @@ struct WebhookQueueTests {
   }
 
   @Test func `rooms that are refused keep nothing in memory, so that others are read`() {
-    var desk = Desk { $0.bytes = 40_000 }
+    var desk = WebhookQueueDesk { $0.bytes = 40_000 }
     var now = Self.start
     // They say more than there is place for.
     for round in 0..<40 {
@@ -208,7 +149,7 @@ struct WebhookQueueTests {
   }
 
   @Test func `no more is read while there is as much as memory has place for`() {
-    var desk = Desk { $0.bytes = 40_000 }
+    var desk = WebhookQueueDesk { $0.bytes = 40_000 }
     var rooms = 0
     while desk.queue.hasSpace {
       rooms += 1
@@ -218,7 +159,7 @@ struct WebhookQueueTests {
     for notice in desk.send() { desk.queue.answered(notice.id.roomId, .arrived, now: Self.start) }
     #expect(desk.queue.hasSpace)
     // Rooms of which nothing but their place is known take some, too.
-    var parked = Desk { $0.bytes = 10_000 }
+    var parked = WebhookQueueDesk { $0.bytes = 10_000 }
     for room in 0..<1_000 where parked.queue.hasSpace {
       parked.happen("RM_\(room)", bytes: 10)
       for notice in parked.send() {
@@ -229,7 +170,7 @@ struct WebhookQueueTests {
   }
 
   @Test func `a notice that is refused for what it is is given up after an hour, and its room goes on`() {
-    var desk = Desk()
+    var desk = WebhookQueueDesk()
     for _ in 1...2 { desk.happen("RM_a") }
     var now = Self.start
     var next: String?
@@ -248,7 +189,7 @@ struct WebhookQueueTests {
     #expect(spent >= 3_600 && spent < 3_600 + 302)
     #expect(desk.queue.takeSettled().map(\.id.text) == ["RM_a:1"])
     // Where the receiver fails it says nothing of the notice.
-    var failing = Desk()
+    var failing = WebhookQueueDesk()
     failing.happen("RM_a")
     for hour in 0..<20 {
       let now = Self.start + .seconds(3_600 * hour)
@@ -260,7 +201,7 @@ struct WebhookQueueTests {
   }
 
   @Test func `a refusal holds up no other room: the receiver is there`() {
-    var desk = Desk()
+    var desk = WebhookQueueDesk()
     for room in 0..<8 { desk.happen("RM_\(room)") }
     for notice in desk.send() { desk.queue.answered(notice.id.roomId, .refused, now: Self.start) }
     for room in 8..<16 { desk.happen("RM_\(room)") }
@@ -268,7 +209,7 @@ struct WebhookQueueTests {
   }
 
   @Test func `what the store has given up is sent no more, unless it is on its way`() {
-    var desk = Desk()
+    var desk = WebhookQueueDesk()
     for _ in 1...3 { for room in ["RM_a", "RM_b", "RM_c"] { desk.happen(room) } }
     #expect(desk.sent() == ["RM_a:1", "RM_b:1", "RM_c:1"])
     desk.queue.answered("RM_b", .failed(pause: nil), now: Self.start)
@@ -283,7 +224,7 @@ struct WebhookQueueTests {
     for room in ["RM_a", "RM_b", "RM_c"] { desk.queue.answered(room, .arrived, now: later) }
     #expect(desk.queue.isEmpty && desk.queue.count == 0 && desk.queue.bytes == 0)
     // All of a room, while it is read.
-    var other = Desk()
+    var other = WebhookQueueDesk()
     other.happen("RM_a")
     _ = other.send()
     other.queue.answered("RM_a", .failed(pause: nil), now: Self.start)
@@ -298,7 +239,7 @@ struct WebhookQueueTests {
   }
 
   @Test func `a room that can't be read is read again, and one that has nothing left there is done with`() {
-    var desk = Desk()
+    var desk = WebhookQueueDesk()
     desk.happen("RM_a")
     _ = desk.send()
     desk.queue.answered("RM_a", .failed(pause: nil), now: Self.start)
@@ -318,7 +259,7 @@ struct WebhookQueueTests {
   @Test func `a notice is refused for an hour by itself, whatever was given up before it`() {
     // Given up while it waits, and while it is on its way.
     for isUnderWay in [false, true] {
-      var desk = Desk()
+      var desk = WebhookQueueDesk()
       for _ in 1...2 { desk.happen("RM_a") }
       var now = Self.start
       var sent: [Instant] = []
@@ -339,7 +280,7 @@ struct WebhookQueueTests {
   }
 
   @Test func `one that fails alone, however often, delays no other room`() {
-    var desk = Desk()
+    var desk = WebhookQueueDesk()
     desk.happen("RM_bad")
     var now = Self.start
     for second in 0..<3_600 {
@@ -358,7 +299,7 @@ struct WebhookQueueTests {
   }
 
   @Test func `where nothing gets through, a room that hasn't failed is tried before all that have`() {
-    var desk = Desk()
+    var desk = WebhookQueueDesk()
     for room in 0..<12 { desk.happen("RM_bad\(room)") }
     var now = Self.start
     for second in 0..<3_000 {
@@ -375,7 +316,7 @@ struct WebhookQueueTests {
 
   @Test
   func `a receiver that is away is asked once in five seconds at most, however many rooms are new to it`() {
-    var desk = Desk()
+    var desk = WebhookQueueDesk()
     for room in 0..<12 { desk.happen("RM_bad\(room)") }
     var now = Self.start
     var tries = 0
@@ -391,7 +332,7 @@ struct WebhookQueueTests {
   }
 
   @Test func `what a receiver asks for is kept for new rooms too`() {
-    var desk = Desk()
+    var desk = WebhookQueueDesk()
     for room in ["RM_a", "RM_b"] {
       desk.happen(room)
       for notice in desk.send(Self.start) {
