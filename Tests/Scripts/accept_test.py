@@ -199,7 +199,7 @@ class AcceptTest(LimitedTest):
             self.assertEqual(found, [], name)
 
     def test_a_list_that_takes_too_long_in_all_is_refused(self):
-        status, output, _ = self.accept({"one": "", "two": ""}, {"one": 19200, "two": 1})
+        status, output, _ = self.accept({"one": "", "two": ""}, {"one": 20400, "two": 1})
         self.assertEqual(status, 1)
         self.assertIn("19201 s", output)
 
