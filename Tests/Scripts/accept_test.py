@@ -92,6 +92,15 @@ class AcceptTest(LimitedTest):
             self.assertIn("  a    | 1                   | 1", table)
             self.assertTrue(self.ended(int(pids.read())))
 
+    def test_a_check_over_its_limit_is_ended_with_those_of_its_children_that_have_a_group_of_their_own(self):
+        with tempfile.NamedTemporaryFile() as pids:
+            # With job control a shell gives each its own; this one keeps the output open, and only a kill ends it.
+            status, _, table = self.accept(
+                {"slow": f"exec bash -c 'set -m; (trap \"\" TERM; echo $BASHPID >{pids.name}; exec sleep 300) & wait'"}, {"slow": 1})
+            self.assertEqual(status, 1)
+            self.assertIn("✗ slow | finished within 1 s | still running, ended", table)
+            self.assertTrue(self.ended(int(pids.read())))
+
     def test_a_runner_that_is_stopped_stops_the_check_with_its_children(self):
         for number in (signal.SIGINT, signal.SIGTERM):
             with self.subTest(number), tempfile.TemporaryDirectory() as root:
@@ -201,7 +210,7 @@ class AcceptTest(LimitedTest):
     def test_a_list_that_takes_too_long_in_all_is_refused(self):
         status, output, _ = self.accept({"one": "", "two": ""}, {"one": 20400, "two": 1})
         self.assertEqual(status, 1)
-        self.assertIn("19201 s", output)
+        self.assertIn("20401 s", output)
 
     def test_the_list_itself_is_within_the_limit(self):
         done = subprocess.run([SCRIPT, "nothing"], capture_output=True, text=True, timeout=20)
