@@ -156,6 +156,17 @@ struct HTTPRequestTests {
     #expect(HTTPRequest(method: .get, path: sixteen + "/").segments == nil)
   }
 
+  @Test(arguments: [
+    ("limit=5&limit=6", "5"), ("&&limit=5", "5"), ("a&limit", ""), ("limit=&limit=5", ""),
+    ("=5&limit==5&", "=5"),
+    ("%6c%69%6d%69%74=5", "5"), ("l+imit=5&%zzmit=6&limit=7", "7"), ("limit=%c3%a4+%26", "ä &"),
+    ("limits=5&limi=6", nil), ("limit=%f&limit=5", nil), ("limit=%ff", nil), ("", nil), ("&", nil),
+    ("LIMIT=5", nil),
+  ])
+  func `of a query the first item of a name counts, however it is written`(query: String, value: String?) {
+    #expect(HTTPRequest(method: .get, path: "/", query: query).queryItem("limit") == value)
+  }
+
   @Test func `neither query nor token shows in any description`() {
     var request = HTTPRequest(method: .get, path: "/p", query: "access_token=secret")
     request.headers.add("Authorization", "Bearer secret")

@@ -1,4 +1,3 @@
-internal import AccessTokens
 internal import HTTPServer
 internal import Model
 internal import Rooms

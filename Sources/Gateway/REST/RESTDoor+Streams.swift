@@ -5,11 +5,16 @@ internal import Rooms
   internal import Model
 #endif
 
-/// The event log as it grows, by Server-Sent Events.
+/// What grows while it is read, by Server-Sent Events: the event log here, figures in `RESTDoor+Statistics`.
 extension RESTDoor {
   /// Whether the client would rather have events as they happen than a page of them.
   static func wantsStream(_ call: RESTCall) -> Bool {
     call.request.prefers(EventStreamWriter.mediaType, to: "application/json")
+  }
+
+  /// What a stream goes by that answers the call.
+  func terms(of call: RESTCall) -> StreamTerms {
+    StreamTerms(rooms: rooms, expires: call.permission.expires, permit: call.permission.ask, wall: wall)
   }
 
   /// - Parameters:
@@ -94,10 +99,6 @@ extension RESTDoor {
     response.stream = EventReader(
       terms(of: call), of: call.parameters["room"], at: position, feed: feeds.feed(of: room))
     return response
-  }
-
-  func terms(of call: RESTCall) -> StreamTerms {
-    StreamTerms(rooms: rooms, expires: call.permission.expires, permit: call.permission.ask, wall: wall)
   }
 }
 

@@ -1,7 +1,5 @@
-internal import AccessTokens
 internal import HTTPServer
 internal import Model
-internal import Rooms
 internal import Synchronization
 
 /// One who reads figures: does what its `FigureStream` says, on the HTTP server's thread. A reader that is slow is given the newest

@@ -45,8 +45,10 @@ extension StringProtocol {
   /// Without the spaces and tabs at both ends (RFC 9110 §5.6.3).
   func trimmingSpaces() -> String {
     let space = { (byte: UInt8) in byte == 32 || byte == 9 }
-    let bytes = Array(utf8).drop(while: space)
-    guard let last = bytes.lastIndex(where: { !space($0) }) else { return "" }
-    return String(decoding: bytes[...last], as: UTF8.self)
+    let text = String(self)
+    guard let first = text.utf8.firstIndex(where: { !space($0) }),
+      let last = text.utf8.lastIndex(where: { !space($0) })
+    else { return "" }
+    return String(text[first...last])
   }
 }

@@ -54,17 +54,27 @@ public struct HTTPRequest: Sendable {
   }
 
   /// The first value of that name in the query, decoded as a form is.
+  ///
+  /// A door asks for several items, and each of them reads the whole query: no copy of it is made.
   public func queryItem(_ name: String) -> String? {
+    var query = query
+    return query.withUTF8 { Self.item(name, of: $0) }
+  }
+
+  private static func item(_ name: String, of query: UnsafeBufferPointer<UInt8>) -> String? {
     let wanted = name.utf8
-    for item in query.utf8.split(separator: UInt8(ascii: "&")) {
-      let end = item.firstIndex(of: UInt8(ascii: "=")) ?? item.endIndex
-      let given = item[..<end]
+    var rest = query[...]
+    while !rest.isEmpty {
+      let item = rest.prefix { $0 != UInt8(ascii: "&") }
+      rest = rest[item.endIndex...].dropFirst()
+      let given = item.prefix { $0 != UInt8(ascii: "=") }
       // Nothing is decoded but what may be that name: an escape has three bytes for one.
       guard (wanted.count...3 * wanted.count).contains(given.count),
-        given.elementsEqual(wanted) || Substring(given).percentDecoded(plusIsSpace: true) == name
+        given.elementsEqual(wanted)
+          || given.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") })
+            && String(percentEncoded: given, plusIsSpace: true) == name
       else { continue }
-      return end == item.endIndex
-        ? "" : Substring(item[item.index(after: end)...]).percentDecoded(plusIsSpace: true)
+      return String(percentEncoded: item[given.endIndex...].dropFirst(), plusIsSpace: true)
     }
     return nil
   }
@@ -88,18 +98,29 @@ extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, Cu
 extension StringProtocol {
   /// RFC 3986 §2.1; nil for a broken escape, bytes that are no UTF-8, or too many combining marks in a row.
   package func percentDecoded(plusIsSpace: Bool = false) -> String? {
+    String(percentEncoded: utf8, plusIsSpace: plusIsSpace)
+  }
+}
+
+extension String {
+  /// - Returns: nil as `percentDecoded` does.
+  fileprivate init?(percentEncoded encoded: some Collection<UInt8>, plusIsSpace: Bool) {
     var bytes: [UInt8] = []
-    var rest = Array(utf8)[...]
-    while let byte = rest.popFirst() {
+    bytes.reserveCapacity(encoded.count)
+    var rest = encoded.makeIterator()
+    while let byte = rest.next() {
       switch byte {
       case UInt8(ascii: "%"):
-        guard let high = rest.popFirst()?.hexDigit, let low = rest.popFirst()?.hexDigit else { return nil }
+        guard let high = rest.next()?.hexDigit, let low = rest.next()?.hexDigit else { return nil }
         bytes.append(high << 4 | low)
       case UInt8(ascii: "+") where plusIsSpace: bytes.append(32)
       default: bytes.append(byte)
       }
     }
-    return String(validating: bytes, as: UTF8.self).flatMap { CombiningMarks.areFew(in: $0) ? $0 : nil }
+    guard let text = String(validating: bytes, as: UTF8.self), CombiningMarks.areFew(in: text) else {
+      return nil
+    }
+    self = text
   }
 }
 

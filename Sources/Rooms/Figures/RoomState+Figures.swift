@@ -60,10 +60,11 @@ extension RoomState {
     for answer in answers.compactMap(\.self) { layers.merge(answer.layers) { _, new in new } }
     return ids.compactMap { member($0) }.map { index -> ParticipantFigures in
       let member = members[index]
+      let sums = member.sums
       return ParticipantFigures(
         name: ParticipantName(member), isHidden: member.grants.hidden, joined: member.joined,
-        quality: member.quality?.value, bitrates: member.bitrates, loss: member.loss,
-        roundTrip: member.roundTrip, speaking: speaking.first { $0.participant == member.id }?.level,
+        quality: member.quality?.value, bitrates: sums.bitrates, loss: sums.loss,
+        roundTrip: sums.roundTrip, speaking: speaking.first { $0.participant == member.id }?.level,
         tracks: member.transports.flatMap(\.published).map { track in
           TrackFigures(
             info: track.info, codec: track.hasStarted ? track.codec?.codec : nil,
@@ -74,19 +75,15 @@ extension RoomState {
 }
 
 extension Member {
-  /// Of its transports the worst, 0–1; nil: nothing is known.
-  var loss: Double? { transports.compactMap(\.measured).map { Double($0.loss) / 65_536 }.max() }
-  var roundTrip: Duration? { transports.compactMap(\.measured).map(\.roundTrip).max() }
-
   /// By what a list is ordered.
   fileprivate func value(of order: PeopleListing.Order) -> Int {
     switch order {
     case .identity: 0
     case .joined: Int(joined.milliseconds)
-    case .received: bitrates.received
-    case .sent: bitrates.sent
-    case .loss: Int((loss ?? 0) * 65_536)
-    case .roundTrip: Int(clamping: (roundTrip ?? .zero).wholeNanoseconds)
+    case .received: sums.bitrates.received
+    case .sent: sums.bitrates.sent
+    case .loss: Int((sums.loss ?? 0) * 65_536)
+    case .roundTrip: Int(clamping: (sums.roundTrip ?? .zero).wholeNanoseconds)
     }
   }
 }

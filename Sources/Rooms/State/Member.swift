@@ -101,9 +101,9 @@ struct Member: Sendable {
     return 256 + identity.utf8.count + (name?.utf8.count ?? 0) + stateBytes + tracks
   }
 
-  var trackCount: Int { transports.reduce(0) { $0 + $1.published.count } }
+  var trackCount: Int { sums.tracks }
 
-  var bitrates: Bitrates { transports.map(\.bitrates).reduce(Bitrates(), +) }
+  var sums: TransportSums { TransportSums(transports) }
 
   /// Has a handle again, or for the first time.
   mutating func beginSession(after event: Int) {

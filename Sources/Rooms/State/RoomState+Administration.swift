@@ -131,13 +131,13 @@ extension RoomState {
 
   func snapshot(now: Instant) -> RoomSnapshot {
     let wallTime = WallTime(terms.epoch.ntp(at: now))
+    var sums = TransportSums()
+    for member in members.indices { sums.add(members[member].transports) }
     return RoomSnapshot(
       info: info, created: created, settings: settings, participants: members.count,
-      publishers: members.count { $0.trackCount > 0 },
-      tracks: members.reduce(0) { $0 + $1.trackCount },
+      publishers: sums.publishers, tracks: sums.tracks,
       age: max(0, Double(wallTime.milliseconds - created.milliseconds) / 1_000),
-      bitrates: members.map(\.bitrates).reduce(Bitrates(), +), waiting: waiting.count,
-      loss: members.compactMap(\.loss).max(), roundTrip: members.compactMap(\.roundTrip).max(),
+      bitrates: sums.bitrates, waiting: waiting.count, loss: sums.loss, roundTrip: sums.roundTrip,
       speaking: speaking.count)
   }
 
@@ -156,7 +156,7 @@ extension RoomState {
     let member = members[index]
     return ParticipantSnapshot(
       info: member.info, joined: member.joined, grants: member.grants, quality: member.quality?.value,
-      bitrates: member.bitrates, subscriptions: member.transports.flatMap(\.subscriptions))
+      bitrates: member.sums.bitrates, subscriptions: member.transports.flatMap(\.subscriptions))
   }
 }
 
