@@ -41,7 +41,8 @@ private final class SlowMedia: Sendable {
 @Suite("Explanations of a room", .timeLimit(.minutes(1)))
 struct RoomExplainTests {
   private func room(_ media: SlowMedia) async throws -> (TestServer, RoomAdministration, [TestClient]) {
-    let server = try TestServer(explain: { question, _ in await media.explain(question) })
+    let server = try TestServer(
+      clock: StandingClock(), explain: { question, _ in await media.explain(question) })
     var clients: [TestClient] = []
     for identity in ["cid", "ada", "bob"] {
       let client = try await server.join(identity)
@@ -51,23 +52,30 @@ struct RoomExplainTests {
     return (server, try #require(server.directory.administration(of: "r")), clients)
   }
 
+  /// Asks for pages behind each other; returns once each of them waits for its answer: what is begun in the room's actor runs in order.
+  private static func ask(
+    _ pages: [RunningExplanations.Page], in room: isolated Room
+  ) async -> [Task<RoomExplanation, Never>] {
+    let asked = pages.map { page in Task { await room.explain(page) } }
+    await Task { _ = room.state }.value
+    return asked
+  }
+
   @Test func `those who ask for the same page at the same time share one question`() async throws {
     let media = SlowMedia()
     let (server, room, _) = try await room(media)
-    async let first = room.explain(after: nil, limit: 2)
+    let page = RunningExplanations.Page(limit: 2)
+    let asked = await Self.ask([page, page, RunningExplanations.Page(after: "bob", limit: 2)], in: room.room)
     await media.asked(1)
-    async let second = room.explain(after: nil, limit: 2)
-    async let other = room.explain(after: "bob", limit: 2)
     // The other page waits for this one: there is one question at a time.
-    try await Task.sleep(for: .milliseconds(50))
     #expect(media.questions.count == 1)
     media.answer()
-    let (one, two) = (await first, await second)
+    let (one, two) = (await asked[0].value, await asked[1].value)
     #expect(one.participants.map(\.identity) == ["ada", "bob"] && one.hasMore)
     #expect(two.participants.map(\.identity) == ["ada", "bob"])
     await media.asked(2)
     media.answer()
-    let rest = await other
+    let rest = await asked[2].value
     #expect(rest.participants.map(\.identity) == ["cid"] && !rest.hasMore)
     #expect(media.questions.map(\.peers.count) == [2, 1])
     withExtendedLifetime(server) {}
