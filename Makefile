@@ -28,7 +28,7 @@ build: ## install what is missing, build the server in release
 
 .PHONY: test
 test: ## every property once, and what each part of it took
-	@MAKE="$(MAKE)" scripts/stages install-test check build-tests release-beside run-swift release test-simulation test-server test-docs test-browsers
+	@MAKE="$(MAKE)" BROWSER_TEST="$(or $(BROWSER_TEST),--short)" scripts/stages install-test check build-tests release-beside run-swift release test-simulation test-server test-docs test-browsers
 
 .PHONY: quick
 quick: check ## what shows most mistakes in a minute and a half, once built

@@ -1,4 +1,4 @@
-"""Tests/Browsers: each test runs in `make test` and in `make accept`, and one that is skipped without need is a failure."""
+"""Tests/Browsers: `make test` runs the short ones and `make accept` each of them, and one that is skipped without need is a failure."""
 
 import asyncio
 import contextlib
@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Server"))
 from limits import LimitedTest  # noqa: E402
@@ -51,11 +52,21 @@ class BrowsersTest(LimitedTest):
             if not any(way.startswith("run") for way in ways):
                 self.assertNotRegex(text, r"\b(Server|Chromium|Firefox)\(", name)
 
-    def test_make_test_runs_all_of_them(self):
+    def test_make_test_runs_those_of_each_commit(self):
         done = subprocess.run(["make", "--dry-run", "--no-print-directory", "test"], cwd=ROOT, capture_output=True, text=True,
                               timeout=60, env={**os.environ, "MAKEFLAGS": "", "BROWSER_TEST": ""})
         called = re.findall(r"Tests/Browsers/run(.*)", done.stdout)
-        self.assertEqual([re.sub(r"--seconds [\d.]+", "", words).split() for words in called], [[]], done.stdout)
+        self.assertEqual([re.sub(r"--seconds [\d.]+", "", words).split() for words in called], [["--short"]], done.stdout)
+        self.assertLess(set(program.SHORT), set(program.TESTS))
+        # Of each page, and of what an application has of its own.
+        for kind in ("page", "admin", "roost_js", "through_roost"):
+            self.assertTrue(any(name.startswith(kind) for name in program.SHORT), kind)
+
+    def test_by_itself_it_runs_all_of_them(self):
+        for words, wanted in (([], list(program.TESTS)), (["--short"], [name for name in program.TESTS if name in program.SHORT]),
+                              (["--short", "direct"], ["direct"])):
+            with unittest.mock.patch.object(sys, "argv", ["run", *words]):
+                self.assertEqual(program.arguments().tests, wanted)
 
     def test_accept_runs_each_of_them_once(self):
         named = [name for check in ("browsers", "conversation", "links", "sessions") for name in named_by(check)]
