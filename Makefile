@@ -27,7 +27,7 @@ build: ## install what is missing, build the server in release
 	swift build -c release --product roost
 
 .PHONY: test
-test: ## every property once, and what each part of it took
+test: ## every property once but those of browsers that take long, and what each part took
 	@MAKE="$(MAKE)" BROWSER_TEST="$(or $(BROWSER_TEST),--short)" scripts/stages install-test check build-tests release-beside run-swift release test-simulation test-server test-docs test-browsers
 
 .PHONY: quick

@@ -109,6 +109,13 @@ struct HTTPRequestTests {
     #expect(HTTPRequest(method: .get, path: "/", query: "after=a\(many)").queryItem("after") == nil)
   }
 
+  @Test(arguments: [
+    ("  a b\t", "a b"), (" \t ", ""), ("", ""), (" \u{301}", "\u{301}"), ("a\u{600} ", "a\u{600}"),
+  ])
+  func `spaces go from both ends, whatever characters they are part of`(text: String, trimmed: String) {
+    #expect(Array(text.trimmingSpaces().utf8) == Array(trimmed.utf8))
+  }
+
   static let key = "dGhlIHNhbXBsZSBub25jZQ=="
 
   @Test func `a WebSocket is asked for by GET, with one key and version 13`() throws {

@@ -12,7 +12,7 @@ extension RESTDoor {
     call.request.prefers(EventStreamWriter.mediaType, to: "application/json")
   }
 
-  /// What a stream goes by that answers the call.
+  /// What a stream that answers the call has to keep to.
   func terms(of call: RESTCall) -> StreamTerms {
     StreamTerms(rooms: rooms, expires: call.permission.expires, permit: call.permission.ask, wall: wall)
   }

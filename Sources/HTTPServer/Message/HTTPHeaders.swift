@@ -49,6 +49,7 @@ extension StringProtocol {
     guard let first = text.utf8.firstIndex(where: { !space($0) }),
       let last = text.utf8.lastIndex(where: { !space($0) })
     else { return "" }
-    return String(text[first...last])
+    // By bytes: some characters take in the space behind them (UAX #29, GB9b).
+    return String(Substring(text.utf8[first...last]))
   }
 }

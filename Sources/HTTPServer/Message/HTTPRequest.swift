@@ -55,7 +55,7 @@ public struct HTTPRequest: Sendable {
 
   /// The first value of that name in the query, decoded as a form is.
   ///
-  /// A door asks for several items, and each of them reads the whole query: no copy of it is made.
+  /// A door asks for several items, and each time the query is read from its beginning, so it is not copied.
   public func queryItem(_ name: String) -> String? {
     var query = query
     return query.withUTF8 { Self.item(name, of: $0) }

@@ -72,8 +72,8 @@ struct KeyFrameRequestTests {
       return false
     }
 
-    /// A viewer's picture is broken, and its decoder says so until REST names it: what comes close behind another request of its own
-    /// is left alone, and the server's may come behind it.
+    /// A viewer's picture is broken, and its decoder requests a key frame until REST names the viewer: a request close behind another
+    /// one of the same viewer is left alone, and one of the server's may follow it.
     func breaks(_ viewer: LivePeer, seenBy other: LivePeer? = nil) async -> Bool {
       await waits(for: other ?? viewer, broken: viewer) { KeyFrameRequestTests.isAsked($0, by: viewer) }
     }

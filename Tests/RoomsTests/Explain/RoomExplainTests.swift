@@ -52,7 +52,8 @@ struct RoomExplainTests {
     return (server, try #require(server.directory.administration(of: "r")), clients)
   }
 
-  /// Asks for pages behind each other; returns once each of them waits for its answer: what is begun in the room's actor runs in order.
+  /// Asks for pages one after the other, and returns once each of them waits for its answer: the room's actor runs in order what is begun
+  /// in it.
   private static func ask(
     _ pages: [RunningExplanations.Page], in room: isolated Room
   ) async -> [Task<RoomExplanation, Never>] {
@@ -65,8 +66,10 @@ struct RoomExplainTests {
     let media = SlowMedia()
     let (server, room, _) = try await room(media)
     let page = RunningExplanations.Page(limit: 2)
-    let asked = await Self.ask([page, page, RunningExplanations.Page(after: "bob", limit: 2)], in: room.room)
+    var asked = await Self.ask([page], in: room.room)
     await media.asked(1)
+    // While the question is on its way.
+    asked += await Self.ask([page, RunningExplanations.Page(after: "bob", limit: 2)], in: room.room)
     // The other page waits for this one: there is one question at a time.
     #expect(media.questions.count == 1)
     media.answer()

@@ -65,6 +65,27 @@ struct RoomFigureTests {
     #expect(room.roundTrip == .milliseconds(40) && room.loss == found[0].loss && room.speaking == 0)
   }
 
+  @Test mutating func `a room has the worst of all its transports and the sum of what they carry`() throws {
+    _ = try publish("ada", loss: 655, roundTrip: 40, received: 1_000)
+    _ = try publish("bob", loss: 0, roundTrip: 90, received: 300)
+    _ = try run.join("cid")
+    run.handle(.samples(samples))
+    let room = run.state.snapshot(now: run.now)
+    #expect((room.participants, room.publishers, room.tracks) == (3, 2, 4))
+    #expect(room.bitrates == Bitrates(received: 1_300, sent: 650))
+    #expect(room.loss == 655 / 65_536 && room.roundTrip == .milliseconds(90))
+    var worse = run.state.members[1].transports
+    worse += run.state.members[0].transports
+    worse.append(Transport(id: worse[0].id, role: worse[0].role))
+    for transports in [worse, worse.reversed()] {
+      let sums = TransportSums(transports)
+      #expect((sums.publishers, sums.tracks) == (1, 4) && sums.bitrates == room.bitrates)
+      #expect(sums.loss == room.loss && sums.roundTrip == room.roundTrip)
+    }
+    let unknown = TransportSums(run.state.members[2].transports)
+    #expect(unknown.loss == nil && unknown.roundTrip == nil && unknown.publishers == 0)
+  }
+
   @Test
   mutating func `people are searched for by identity and name, and put into the order that is asked for`()
     throws
