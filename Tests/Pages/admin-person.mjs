@@ -7,7 +7,6 @@ import { FakeElement } from "./StandIns/dom.mjs";
 // What is said in passing goes by itself, and no test waits for it.
 const { setTimeout: later } = globalThis;
 globalThis.setTimeout = (act, time) => later(act, time).unref();
-document.head = { append: (link) => queueMicrotask(() => link.onload()) };
 
 const { desk } = await import(`${process.env.PAGES}/admin-desk.js`);
 const { Closer, Gets } = await import(`${process.env.PAGES}/admin-person.js`);

@@ -7,7 +7,6 @@ import "./StandIns/dom.mjs";
 import { markUp } from "./StandIns/markup.mjs";
 
 markUp("admin.html");
-document.head = { append: (link) => queueMicrotask(() => link.onload()) };
 const { desk } = await import(`${process.env.PAGES}/admin-desk.js`);
 const { RoomPart } = await import(`${process.env.PAGES}/admin-room.js`);
 const { learn, say } = await import(`${process.env.PAGES}/words.js`);

@@ -27,11 +27,11 @@ export function focusOn(button) {
 
 export const nameOf = (participant) => participant.name || participant.identity || say("all.someone");
 
-/** Fetches a style sheet that the page has had no need of. @param {string} name @returns {Promise<void>} once it holds */
+/** Fetches a style sheet that the page has had no need of; its rules come after those of the page. @param {string} name @returns {Promise<void>} once it holds */
 export function styled(name) {
   const link = Object.assign(document.createElement("link"), { rel: "stylesheet", href: name });
   return new Promise((done) => {
     link.onload = link.onerror = () => done();
-    document.head.append(link);
+    document.body.append(link);
   });
 }

@@ -55,6 +55,7 @@ export class FakeElement extends EventTarget {
       each.remove();
       each.parent = this;
       this.children.push(each);
+      if (each.name === "link") queueMicrotask(() => each.onload?.()); // Every style sheet comes.
     }
   }
 
