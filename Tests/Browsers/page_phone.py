@@ -69,7 +69,7 @@ for (const element of document.querySelectorAll("body *")) {
   if (![...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim())) continue;
   const range = document.createRange();
   range.selectNodeContents(element);
-  const box = range.getBoundingClientRect();
+  let box = range.getBoundingClientRect();
   for (let each = element; each; each = each.parentElement) {
     const { overflowX, overflowY } = getComputedStyle(each);
     const isRoot = each === document.documentElement;
@@ -82,9 +82,37 @@ for (const element of document.querySelectorAll("body *")) {
         + ` in ${each.id || each.className || each.localName}, ${about(around)}`);
       break;
     }
+    // What a list is scrolled to is seen where the list is.
+    if (each !== element && ["auto", "scroll"].includes(overflowY) && each.scrollHeight > each.clientHeight) {
+      box = { left: box.left, right: box.right, top: around.top, bottom: around.bottom };
+    }
   }
 }
 return cut;
+"""
+# The longest that the banner says, with a button and without. The page takes it away at its next beat, so that all is measured at once,
+# without the tiles, which take their places a frame later.
+TROUBLE = """
+const [kind, text, label] = %s;
+const { say } = await import("/words.js");
+document.getElementById("banner").dataset.kind = kind;
+document.getElementById("banner-text").textContent = say(text);
+document.getElementById("banner-action").textContent = label && say(label);
+document.getElementById("banner-action").hidden = !label;
+document.getElementById("banner-close").hidden = false;
+const stage = document.getElementById("stage");
+stage.hidden = true;
+queueMicrotask(() => { stage.hidden = false; });
+"""
+TROUBLES = (["throttled", "trouble.throttled", ""], ["silent", "trouble.silent", "choices.other"])
+# What is said in a notice meanwhile stands beneath it.
+NOTICE = """
+const notice = document.getElementById("notice");
+const before = notice.hidden;
+notice.hidden = false;
+const [top, bottom] = [notice.getBoundingClientRect().top, document.getElementById("banner").getBoundingClientRect().bottom];
+notice.hidden = before;
+if (top < bottom) return [`the banner ends at ${bottom}, a notice begins at ${top}`];
 """
 # What is said in passing, and where it stands once everything has its place.
 SAID = """
@@ -198,13 +226,13 @@ async def _route(report, browser, ada):
 
 # What lies over the call is on the screen, and wide enough for what is in it.
 SHEET = """const { left, top, right, bottom } = document.getElementById("side").getBoundingClientRect();
-const isIn = left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight && right - left >= 300;
+const isIn = left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight && right - left >= 300 && bottom - top >= 150;
 return isIn ? [] : [`side: ${left}–${right}, ${top}–${bottom}`];
 """
 
 
 async def _words(report, server, browser):
-    """Lobby, call and the list of people in it, upright and on the side, in the shortest and the longest words."""
+    """Lobby, call and the list of people in it, also beneath a banner, upright and on the side, in the shortest and the longest words."""
     cut = {}
     for language in ("en", "de"):
         ada = await Person.arrive(browser, server, f"turned-{browser.name}", "Ada", PHONE, lang=language)
@@ -223,6 +251,10 @@ async def _words(report, server, browser):
                 found = await ada.tab.evaluate(CLIPPED)
                 if view == "people":
                     found += await ada.tab.evaluate(SHEET)
+                    for trouble in TROUBLES:
+                        shown = TROUBLE % json.dumps(trouble)
+                        for look in (CLIPPED, SHEET, NOTICE):
+                            found += await ada.tab.evaluate(shown + look) or []
                 if found:
                     cut[f"{view} in {language}, {width} × {height}"] = found
         await ada.leave()
