@@ -11,6 +11,7 @@ CENTRE = "(({ x, y, width, height }) => [x + width / 2, y + height / 2])((%s).ge
 SETTLE = "document.getAnimations().forEach((each) => each.finish());"
 BANNER = "document.getElementById('banner').dataset.kind"
 SAID = "document.getElementById('banner-text').textContent"
+NOTICE_TOP = "return document.getElementById('notice').getBoundingClientRect().top"
 PANEL = "document.getElementById('reasons')"
 # What the page was answered when it asked why it gets what it gets; and the reason for Bob's camera in words.
 OVERHEARD = """
@@ -137,9 +138,15 @@ async def _closed(report, server, browser):
     # Nothing is said in the first ten seconds, in which a connection finds its pace.
     await ada.tab.evaluate(POOR)
     await ada.until(f"{BANNER} === 'weak'", 30)
+    await ada.tab.evaluate("(await import('/notices.js')).notice('Something else', { label: 'Act' })")
+    places = [await ada.tab.evaluate(NOTICE_TOP)]
     await ada.tab_to("banner-close")
     await ada.tab.press("Enter")
     await ada.until(f"{BANNER} === '' && document.activeElement.id === 'call'")
+    places.append(await ada.tab.evaluate(NOTICE_TOP))
+    await ada.click("notice-close")
+    places.append(await ada.tab.evaluate(f"(await import('/notices.js')).notice('Once more'); {NOTICE_TOP}"))
+    await ada.click("notice-close")
     await ada.tab.evaluate("return rest(4000)")
     lines = await ada.tab.evaluate("clearInterval(window.worse); return window.lines.join()")
     checked = []
@@ -151,8 +158,9 @@ async def _closed(report, server, browser):
         await ada.tab.press("Escape")
     await ada.leave()
     return report.row(f"page, {browser.name}: a banner that is closed, and incoming video by the menu",
-                      "not said again; off by pointer, on by keyboard",
-                      f"{lines!r}, {checked}", lines == "weak," and checked == ["true", "false"])
+                      "not said again; off by pointer, on by keyboard; a notice beneath it stays where it is, the next one is at the top",
+                      f"{lines!r}, {checked}, {places}",
+                      lines == "weak," and checked == ["true", "false"] and places[0] == places[1] > places[2])
 
 
 async def _declined(report, server, browser, other):

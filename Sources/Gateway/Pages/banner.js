@@ -1,7 +1,7 @@
 // What concerns the call as a whole, above the tiles: the page is reconnecting, the server is about to stop, something is amiss here.
 
 import { element } from "/elements.js";
-import { tell } from "/notices.js";
+import { beneath, tell } from "/notices.js";
 import { restart } from "/messages.js";
 import { say } from "/words.js";
 
@@ -40,12 +40,12 @@ export class Banner {
   set(kind, words, options = {}) {
     if (words) this.#lines.set(kind, { words, ...options });
     else this.#lines.delete(kind);
-    this.#show();
+    beneath(() => this.#show());
   }
 
   #clear() {
     this.#lines.clear();
-    this.#show();
+    beneath(() => this.#show());
   }
 
   #show() {

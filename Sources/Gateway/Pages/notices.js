@@ -55,7 +55,17 @@ export function hideNotice(topic = shown) {
   if (topic !== shown) return;
   const hadFocus = element("notice").contains(document.activeElement);
   element("notice").hidden = true;
+  element("notice").style.top = "";
   if (hadFocus) places.map(element).find((each) => each?.checkVisibility())?.focus();
+}
+
+/** Changes what stands above a notice: it moves down for it and stays there, so that no button slips away from beneath a finger. */
+export function beneath(change) {
+  const box = element("notice");
+  const { top } = box.getBoundingClientRect();
+  box.style.top = "";
+  change();
+  if (!box.hidden && box.getBoundingClientRect().top < top) box.style.top = `${top}px`;
 }
 
 element("notice-close").addEventListener("click", () => hideNotice());
