@@ -303,6 +303,10 @@
     case removalOfAbsent = "removal-of-absent"
     /// A closed room stays for its departure timeout.
     case closedRoomWaits = "closed-room-waits"
+    /// A refused join ends a room as if a participant had left it.
+    case refusedCounts = "refused-counts"
+    /// The settings of a room that is over can be changed.
+    case finishedChanges = "finished-changes"
     /// A room's own limit may be above the server's.
     case aboveTheServer = "above-the-server"
     /// A track that was withdrawn comes back as a camera or microphone.

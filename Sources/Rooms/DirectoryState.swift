@@ -19,10 +19,12 @@ struct DirectoryState<Handle: Sendable>: Sendable {
     var attendance = Attendance()
     /// Sessions that wait to be let in. They keep the room and have no place in it.
     var waiting = 0
-    /// When it goes, once it is without anybody.
+    /// When it goes, if it is without anybody then; `.never`: with the last of those on their way in.
     var deadline = Instant.never
-    /// Seconds for which it waits for its first participant, where it was made ahead.
+    /// Seconds for which it waits for its first participant, where it was made ahead; 0 once one was in.
     var waits = 0
+
+    var isDeserted: Bool { attendance.count == 0 && waiting == 0 }
   }
 
   private let limits: Limits
@@ -90,7 +92,14 @@ struct DirectoryState<Handle: Sendable>: Sendable {
   var listedCount: Int { rooms.count }
 
   /// What flows in each room that has media, by number; in all others nothing does.
-  mutating func note(_ bitrates: [UInt64: Bitrates]) { sampled = bitrates }
+  /// - Returns: those that had media until now.
+  mutating func note(_ bitrates: [UInt64: Bitrates]) -> [Handle] {
+    let ended = Set(sampled.keys).subtracting(bitrates.keys)
+    sampled = bitrates
+    guard !ended.isEmpty else { return [] }
+    return (Array(rooms.values) + closing.values).filter { ended.contains($0.number) }
+      .sorted { $0.number < $1.number }.map(\.handle)
+  }
 
   /// Of all rooms together.
   var bitrates: Bitrates { sampled.values.reduce(Bitrates(), +) }
@@ -102,15 +111,21 @@ struct DirectoryState<Handle: Sendable>: Sendable {
   ) throws(AdministrationError) -> (handle: Handle, isNew: Bool) {
     let name = ExactName(name)
     if let room = rooms[name] {
-      rooms[name]?.waits = max(room.waits, patience)
+      // Its only join may yet be refused, and who has asked counts on it.
+      if room.deadline == .never { wait(for: patience, of: name, now) }
       return (room.handle, false)
     }
     guard !isDraining else { throw .draining }
     guard count < limits.rooms else { throw .full("rooms: \(limits.rooms)") }
     let handle = add(name, make)
-    rooms[name]?.deadline = now + .seconds(patience)
-    rooms[name]?.waits = patience
+    wait(for: patience, of: name, now)
     return (handle, true)
+  }
+
+  /// - Parameter patience: seconds.
+  private mutating func wait(for patience: Int, of name: ExactName, _ now: Instant) {
+    rooms[name]?.waits = patience
+    rooms[name]?.deadline = now + .seconds(patience)
   }
 
   private mutating func add(_ name: ExactName, _ make: (_ number: UInt64) -> Handle) -> Handle {
@@ -136,7 +151,7 @@ struct DirectoryState<Handle: Sendable>: Sendable {
 
   /// Forgets rooms whose time has come.
   mutating func sweep(now: Instant) -> [Handle] {
-    let over = rooms.filter { $0.value.deadline <= now }
+    let over = rooms.filter { $0.value.deadline <= now && $0.value.isDeserted }
     for name in over.keys { rooms[name] = nil }
     return over.values.sorted { $0.number < $1.number }.map(\.handle)
   }
@@ -158,7 +173,6 @@ struct DirectoryState<Handle: Sendable>: Sendable {
       _ = add(name, make)
     }
     guard let handle = rooms[name]?.handle else { throw .noRoom }
-    rooms[name]?.deadline = .never
     rooms[name]?.attendance.begin(identity)
     sessions += 1
     return handle
@@ -174,8 +188,9 @@ struct DirectoryState<Handle: Sendable>: Sendable {
   /// A session that `begin` let in is over: a room without any goes, at once or after a while.
   /// - Parameters:
   ///   - number: of the room, which may have given up its name.
-  ///   - reason: nil: it was refused, and never a session.
-  ///   - patience: seconds.
+  ///   - reason: nil: it was refused, and never a session. It leaves the room's time as it was: a stranger at the door neither
+  ///     ends a room that was made ahead nor keeps one.
+  ///   - patience: seconds that the room stays from now, where it was a session.
   /// - Returns: whether the room has gone, and whether all rooms are empty.
   mutating func end(
     _ identity: String, in name: String, number: UInt64, reason: LeaveReason?, patience: Int, now: Instant
@@ -189,26 +204,32 @@ struct DirectoryState<Handle: Sendable>: Sendable {
     sessions -= 1
     if let reason { counted.sessionsEnded[reason, default: 0] += 1 }
     guard !isClosing else {
-      guard closing[number]?.attendance.count == 0, closing[number]?.waiting == 0 else {
-        return (false, sessions == 0)
-      }
+      guard closing[number]?.isDeserted == true else { return (false, sessions == 0) }
       closing[number] = nil
       return (true, sessions == 0)
     }
-    // A room that was created by request outlasts a refused join.
-    let patience = patience == 0 && reason == nil ? rooms[name]?.waits ?? 0 : patience
-    return (leaveEmpty(name, patience: patience, now: now), sessions == 0)
+    // Also where others are on their way in, who may all be refused.
+    if isEnd(reason) {
+      rooms[name]?.deadline = now + .seconds(patience)
+      rooms[name]?.waits = 0
+    }
+    return (leaveEmpty(name, now: now), sessions == 0)
   }
 
-  /// - Returns: whether the room has gone, because no one is in it, on the way in or waiting.
-  private mutating func leaveEmpty(_ name: ExactName, patience: Int, now: Instant) -> Bool {
-    guard let room = rooms[name], room.attendance.count == 0, room.waiting == 0 else { return false }
-    guard patience > 0 else {
-      rooms[name] = nil
-      return true
+  private func isEnd(_ reason: LeaveReason?) -> Bool {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.refusedCounts) { return true }
+    #endif
+    return reason != nil
+  }
+
+  /// - Returns: whether the room has gone, because no one is in it, on the way in or waiting, and its time is over.
+  private mutating func leaveEmpty(_ name: ExactName, now: Instant) -> Bool {
+    guard let room = rooms[name], room.isDeserted, room.deadline == .never || room.deadline <= now else {
+      return false
     }
-    rooms[name]?.deadline = now + .seconds(patience)
-    return false
+    rooms[name] = nil
+    return true
   }
 
   // MARK: - Who waits
@@ -250,17 +271,20 @@ struct DirectoryState<Handle: Sendable>: Sendable {
   }
 
   /// One waits no longer, whatever became of it.
+  /// - Parameter patience: seconds that the room stays from now, once a participant was in; else it waits as long as from the beginning,
+  ///   since the time for which somebody waits isn't the room's.
   /// - Returns: whether the room has gone.
   mutating func waitingEnded(in name: String, number: UInt64, patience: Int, now: Instant) -> Bool {
     waiting -= 1
     let name = ExactName(name)
     if let room = rooms[name], room.number == number {
       rooms[name]?.waiting -= 1
-      // Who only waits takes nothing from the time for which the room is there for its first participant.
-      return leaveEmpty(name, patience: max(patience, room.waits), now: now)
+      let end = now + .seconds(max(patience, room.waits))
+      rooms[name]?.deadline = room.deadline == .never ? end : max(room.deadline, end)
+      return leaveEmpty(name, now: now)
     }
     closing[number]?.waiting -= 1
-    guard let room = closing[number], room.attendance.count == 0, room.waiting == 0 else { return false }
+    guard closing[number]?.isDeserted == true else { return false }
     closing[number] = nil
     return true
   }

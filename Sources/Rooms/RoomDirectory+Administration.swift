@@ -99,7 +99,8 @@ extension RoomDirectory {
       try await overseer.willRemove(identity, from: room)
     }
     // First, so that none slips in between; the room asks again as it lets one in.
-    let isRemembered = registry.records.remove(identity, from: room, now: registry.wallSeconds())
+    let isRemembered = registry.records.remove(
+      identity, from: room, self.room(of: room)?.id, now: registry.wallSeconds())
     _ = await self.room(of: room)?.handle(.administration(.remove(identity)))
     guard isRemembered else { throw .full("removals: \(Removals.capacity)") }
     if let problem { throw problem }

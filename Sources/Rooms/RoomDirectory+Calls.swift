@@ -7,10 +7,9 @@ extension RoomDirectory {
   /// - Parameter room: its name; nil: the call has none.
   public func announce(_ kind: RoomEventKind, _ call: EventCall, in room: String?) async {
     if let room, let live = self.room(of: room) {
-      _ = await live.handle(.called(kind, call))
-      return
+      guard case .administrationRefused = await live.handle(.called(kind, call)) else { return }
     }
-    // Of a room that is over, too, its log goes on no more.
+    // Of a room that is over, too, also by now: its log goes on no more.
     events.note(kind, call, time: wallTime)
   }
 }

@@ -149,8 +149,10 @@ public final class RoomDirectory: Sendable {
     let flows = byRoom.map { room, samples in
       (room.number, samples.map(\.quality.bitrates).reduce(Bitrates(), +))
     }
-    registry.withRooms { $0.note(Dictionary(flows, uniquingKeysWith: { $1 })) }
+    let ended = registry.withRooms { $0.note(Dictionary(flows, uniquingKeysWith: { $1 })) }
     for (room, samples) in byRoom { _ = await room.handle(.samples(samples)) }
+    // Else their last speakers and figures would stand, also for who comes next.
+    for room in ended { _ = await room.handle(.samples([])) }
   }
 
   /// Calls the rooms whose time has come.

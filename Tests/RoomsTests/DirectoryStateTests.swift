@@ -94,7 +94,7 @@ struct DirectoryStateTests {
     _ = try directory.create("r", patience: 5, now: at(0))
     _ = try directory.begin("eve", "r")
     #expect(!directory.end("eve", "r", reason: nil, now: at(1)))
-    #expect(directory.sweep(now: at(5)) == [] && directory.sweep(now: at(6)) == [1])
+    #expect(directory.sweep(now: at(4)) == [] && directory.sweep(now: at(5)) == [1])
     // Nor if who is refused came first; without having been asked for it goes at once.
     _ = try directory.begin("eve", "s")
     _ = try directory.create("s", patience: 5, now: at(0))
@@ -105,6 +105,41 @@ struct DirectoryStateTests {
     _ = try directory.create("u", patience: 5, now: at(0))
     _ = try directory.begin("ada", "u")
     #expect(directory.end("ada", "u"))
+  }
+
+  @Test func `a room's time is the same with a refused join as without, however many there are and whenever`()
+    throws
+  {
+    let directory = Directory()
+    // Made ahead, with a lock, say: who is refused can't have it end sooner, and then walk into the next of that name.
+    _ = try directory.create("r", patience: 300, now: at(0))
+    for second in stride(from: 0, to: 299, by: 13) as StrideTo<Int64> {
+      _ = try directory.begin("eve", "r")
+      #expect(!directory.end("eve", "r", reason: nil, patience: 20, now: at(second)))
+      #expect(directory.sweep(now: at(second)) == [])
+    }
+    #expect(directory.sweep(now: at(299)) == [] && directory.sweep(now: at(300)) == [1])
+    // Nor stay longer, once everybody has left it.
+    _ = try directory.begin("ada", "r")
+    directory.end("ada", "r", patience: 20, now: at(400))
+    _ = try directory.begin("eve", "r")
+    #expect(!directory.end("eve", "r", reason: nil, patience: 20, now: at(419)))
+    #expect(directory.sweep(now: at(420)) == [2])
+  }
+
+  @Test func `who is on the way in as a room's time is over keeps it, and ends it by being refused`() throws {
+    let directory = Directory()
+    _ = try directory.create("r", patience: 5, now: at(0))
+    _ = try directory.begin("eve", "r")
+    #expect(directory.sweep(now: at(9)) == [])
+    #expect(
+      directory.end("eve", "r", reason: nil, patience: 20, now: at(9)) && directory.value.room("r") == nil)
+    // The last participant may leave while others are on their way, who are all refused.
+    _ = try directory.begin("ada", "s")
+    _ = try directory.begin("eve", "s")
+    #expect(!directory.end("ada", "s", patience: 20, now: at(10)))
+    #expect(!directory.end("eve", "s", reason: nil, patience: 20, now: at(11)))
+    #expect(directory.sweep(now: at(29)) == [] && directory.sweep(now: at(30)) == [2])
   }
 
   @Test func `a closing room gives up its name at once, and ends with the last participant in or on its way`()

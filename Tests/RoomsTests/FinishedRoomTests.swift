@@ -65,6 +65,29 @@ struct FinishedRoomTests {
     #expect(isOver(server))
   }
 
+  @Test func `nothing is recorded of one behind its end, and its settings stand as they are`() {
+    for end in [RoomInput.finish, .close(.roomClosed)] {
+      let run = StateRun(settings: RoomSettings(departureTimeout: 0))
+      run.handle(.start)
+      run.handle(end)
+      if case .close = end { run.handle(.finish) }
+      let events = run.events.count
+      var patch = RoomPatch()
+      patch.isLocked = .set(true)
+      guard case .administrationRefused(.unknownRoom) = run.handle(.administration(.change(patch))) else {
+        Issue.record("a room that is over is changed")
+        continue
+      }
+      let call = EventCall(id: "CA_1", callerId: "ada", path: "relay", media: "audio", people: [])
+      guard case .administrationRefused(.unknownRoom) = run.handle(.called(.callEnded, call)) else {
+        Issue.record("a call is said to end in a room that is over")
+        continue
+      }
+      #expect(
+        run.events.count == events && run.events.last?.kind == .roomFinished && !run.state.settings.isLocked)
+    }
+  }
+
   @Test func `nor one that is closed`() async throws {
     let (server, client) = try await room()
     try await server.directory.close(room: "r")

@@ -6,6 +6,7 @@ import contextlib
 import json
 import pathlib
 import tempfile
+import time
 import unittest
 
 from limits import LimitedAsyncTest
@@ -74,9 +75,9 @@ async def up_to_pong(ws):
     return found
 
 
-def by_http(roost, door, text):
+def by_http(roost, door, text, room="demo", offer=None):
     """The status of an offer there, and the type of its problem."""
-    found = get(f"http://{roost.public}/{door}/demo", method="POST", data=OFFER[door].encode(),
+    found = get(f"http://{roost.public}/{door}/{room}", method="POST", data=offer or OFFER[door].encode(),
                 headers={"Authorization": f"Bearer {text}", "Content-Type": "application/sdp"})
     return found.status, found.json["type"].rsplit(":", 1)[1] if found.status >= 400 else None, found.headers["Location"]
 
@@ -131,6 +132,10 @@ class WaitingTest(LimitedAsyncTest):
                 for number, message in enumerate([{"type": "data", "payload": "aGk="}, {"type": "hand", "raised": True},
                                                   {"type": "offer", "sdp": OFFER["whip"]}, {"type": "nothing"}], 10):
                     self.assertEqual((await answer(ada, number, **message))["code"], "admission-required")
+                # As in a session, what is of a later version or of no interest has no answer that no one asks for.
+                await say(ada, type="nothing")
+                await say(ada, type="candidate", candidate="", mid="0")
+                self.assertEqual([found["type"] for found in await up_to_pong(ada)], ["pong"])
                 people = ask(roost, "GET", "/v1/rooms/demo/participants", DESK).json["items"]
                 self.assertEqual([found["identity"] for found in people], ["host"])
                 await say(ada, type="leave")
@@ -214,6 +219,26 @@ class LockedTest(LimitedAsyncTest):
                 async with roost.joined("host", roomAdmin=True) as host:
                     self.assertEqual([found["identity"] for found in host.joined["participants"]], ["ada"])
             self.assertEqual(total(scrape(roost), "roost_joins_refused_total", reason="locked"), 2)
+
+
+    async def test_who_is_refused_neither_ends_a_room_nor_keeps_it(self):
+        # By default a room that everybody has left goes sooner than one that was made ahead.
+        with Roost("--rooms.departureTimeout=1") as roost:
+            for name, setting in (("locked", {"locked": True}), ("asks", {"admission": True}), ("short", {"emptyTimeout": 3})):
+                self.assertEqual(ask(roost, "POST", "/v1/rooms", DESK, {"name": name} | setting).status, 201)
+            began = time.monotonic()
+            while time.monotonic() < began + 4:
+                async with roost.connect("locked") as ws:
+                    await say(ws, type="auth", token=token("eve", "locked"))
+                    self.assertEqual(await refused(ws), ("room-locked", 4005))
+                self.assertEqual(by_http(roost, "whip", token("eve", "asks"), "asks")[:2], (403, "admission-required"))
+                self.assertEqual(by_http(roost, "whip", token("eve", "short"), "short", b"v=0")[0], 400)
+                await asyncio.sleep(0.5)
+            # Each that came since made one of that name, which went with it.
+            self.assertEqual(ask(roost, "GET", "/v1/rooms/short", DESK).status, 404)
+            await asyncio.sleep(2.5)
+            for name in ("locked", "asks"):
+                self.assertEqual(ask(roost, "GET", f"/v1/rooms/{name}", DESK).status, 200)
 
 
 class InvitationTest(LimitedAsyncTest):

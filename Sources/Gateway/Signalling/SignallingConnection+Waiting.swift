@@ -57,6 +57,8 @@ extension SignallingConnection {
       socket.close(.left)
       isOver = true
     case .auth, .resume: fail(.authRepeated, "already waiting", id: message.id)
+    // Neither is answered in a session, where no one asks for that.
+    case .unknown where message.id == nil, .candidate where message.id == nil: break
     default:
       fail(.admissionRequired, "a host has to let you in first", id: message.id)
     }

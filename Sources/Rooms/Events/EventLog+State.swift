@@ -18,6 +18,8 @@ extension EventLog {
     var bytes = 0
     /// The room has finished: nothing comes after.
     var isOver = false
+    /// It is of a call without a room, which has ended: what may still come is of the same moment.
+    var isOfEndedCall = false
     /// A room of the same name was known before this one: a number alone does not say which of them is meant.
     var isReborn = false
 
@@ -182,7 +184,9 @@ extension EventLog {
       count -= 1
       bytes -= entry.bytes
       noteSize(of: room, limits)
-      guard let record = rooms[room], record.isOver, record.entries.isEmpty else { return }
+      guard let record = rooms[room], record.isOver || record.isOfEndedCall, record.entries.isEmpty else {
+        return
+      }
       rooms[room] = nil
       let name = ExactName(record.room.name)
       if byName[name] == room { byName[name] = nil }
@@ -196,6 +200,7 @@ extension EventLog.Record {
     room = entry.event.room
     lastEvent = entry.event.id
     isOver = entry.event.kind == .roomFinished
+    if entry.event.kind == .callEnded, room.isOfCallAlone { isOfEndedCall = true }
     bytes += entry.bytes
     entries.append(entry)
   }

@@ -62,7 +62,7 @@ public final class EventLog: Sendable {
   func note(_ kind: RoomEventKind, _ call: EventCall, time: WallTime) {
     let now = now()
     let watchers = state.withLock { state in
-      let room = RoomInfo(id: RoomID(naming: "CA_\(call.id)"), name: "call-\(call.id)", metadata: nil)
+      let room = RoomInfo(ofCall: call.id)
       var event = RoomEvent(
         id: (state.rooms[room.id]?.lastEvent ?? 0) + 1, time: time, room: room, kind: kind)
       event.call = call
@@ -164,6 +164,17 @@ public final class EventLog: Sendable {
     }
     return try found.get()
   }
+}
+
+extension RoomInfo {
+  private static let callPrefix = "CA_"
+
+  /// What bears the events of a call that has no room.
+  fileprivate init(ofCall id: String) {
+    self.init(id: RoomID(naming: Self.callPrefix + id), name: "call-\(id)", metadata: nil)
+  }
+
+  var isOfCallAlone: Bool { id.text.hasPrefix(Self.callPrefix) }
 }
 
 /// Why events could not be read.

@@ -13,8 +13,8 @@ extension RoomDirectory {
       id: InvitationID(&random), room: room, life: live.id, terms: terms, created: now,
       expires: now + lifetime)
     if let full = registry.records.keep(invitation, now: now) { throw .full(full) }
-    // The room may have ended meanwhile, and with it all that were known then.
-    guard self.room(of: room)?.id == live.id else {
+    // The room may have ended meanwhile, or who asks been removed, and with that all that were known then.
+    guard self.room(of: room)?.id == live.id, registry.isWelcome(invitation) else {
       _ = registry.records.revoke(invitation.id, of: live.id)
       throw .unknownRoom
     }

@@ -57,7 +57,7 @@ struct PendingRecords: Sendable {
     standing[name] = life.id
     let known = lives[life.id]
     var row = known ?? RecordBatch.Life(life: life, settings: settings)
-    row.hasNewMetadata = known == nil || row.hasNewMetadata || row.settings.metadata != settings.metadata
+    row.hasNewMetadata = known == nil || row.hasNewMetadata || !row.settings.hasSameMetadata(settings)
     row.settings = settings
     lives[life.id] = row
   }

@@ -84,14 +84,20 @@ final class RoomRecords: Sendable {
   /// - Returns: whether the room has one of that id.
   func revoke(_ id: InvitationID, of life: RoomID) -> Bool { changeInvitations { $0.remove(id, of: life) } }
 
-  /// Takes over those of rooms that go on.
+  /// Takes over those of rooms that go on, behind the removals.
   func recover(_ kept: [Invitation], of rooms: Set<RoomID>, now: Int) {
     for invitation in kept.sorted(by: { $0.created < $1.created }) {
       let isKept =
-        rooms.contains(invitation.life) && invitation.expires > now
+        rooms.contains(invitation.life) && invitation.expires > now && isWelcome(invitation, now: now)
         && invitations.withLock { $0.insert(invitation, now: now) } == nil
       if !isKept { journal?.forget(invitation.id) }
     }
+  }
+
+  /// Whether who made it is: one that is removed from the room lets no one else in.
+  func isWelcome(_ invitation: Invitation, now: Int) -> Bool {
+    guard let inviter = invitation.terms.inviter else { return true }
+    return !forbids(inviter, in: invitation.room, issued: invitation.terms.inviterIssued, now: now)
   }
 
   private func noteForgotten(_ removals: inout Removals) {
@@ -110,10 +116,12 @@ final class RoomRecords: Sendable {
   /// Returns once all that was said before outlives the process; at once where nothing is to.
   func synced() async throws(JournalError) { try await journal?.synced() }
 
-  /// An identity's tokens of before now let it into that room no more.
-  /// - Parameter now: seconds since 1970.
+  /// An identity's tokens of before now let it into that room no more, and what it has made with them invites no one.
+  /// - Parameters:
+  ///   - life: the room of that name that there is.
+  ///   - now: seconds since 1970.
   /// - Returns: false: no more can be remembered.
-  func remove(_ identity: String, from room: String, now: Int) -> Bool {
+  func remove(_ identity: String, from room: String, _ life: RoomID? = nil, now: Int) -> Bool {
     // The journal has removals in the order in which they hold.
     let isRemembered = removals.withLock { removals in
       let isRemembered = removals.insert(room: room, identity: identity, now: now)
@@ -121,6 +129,12 @@ final class RoomRecords: Sendable {
       noteForgotten(&removals)
       if isRemembered { journal?.remember(Removal(identity: identity, room: room, time: now)) }
       return isRemembered
+    }
+    if let life, isRemembered {
+      changeInvitations { invitations in
+        let ended = invitations.all(of: life, now: now).filter { !isWelcome($0, now: now) }
+        for invitation in ended { _ = invitations.remove(invitation.id, of: life) }
+      }
     }
     // It may be reading.
     #if PLANTED_DEFECTS

@@ -153,7 +153,8 @@ actor Room: RoomRequests {
       registry.records.record(event)
       for id in hosts { sessions[id]?.mailbox.put(.event(event)) }
     case .forbid(let id, let identity, let cause):
-      let isRemembered = registry.records.remove(identity, from: name, now: registry.wallSeconds())
+      let isRemembered = registry.records.remove(
+        identity, from: name, state.id, now: registry.wallSeconds())
       if !isRemembered {
         log.warning("a removal is not remembered: too many are", ["room": name, "identity": identity])
       }

@@ -83,11 +83,7 @@ final class RoomRegistry<Handle: Sendable>: Sendable {
     return records.holding(invitation, of: room, now: wallSeconds()).map(isWelcome) ?? false
   }
 
-  /// Whether who made it is: one that is removed from the room lets no one else in.
-  func isWelcome(_ invitation: Invitation) -> Bool {
-    guard let inviter = invitation.terms.inviter else { return true }
-    return !forbids(inviter, in: invitation.room, issued: invitation.terms.inviterIssued)
-  }
+  func isWelcome(_ invitation: Invitation) -> Bool { records.isWelcome(invitation, now: wallSeconds()) }
 
   // MARK: - Sessions
 

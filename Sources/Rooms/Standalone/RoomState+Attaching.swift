@@ -31,7 +31,7 @@ extension RoomState {
     let isSame = grants == members[member].grants
     if isSame {
       members[member].sessionGrants = own == grants ? nil : own
-      if info != before, !grants.hidden { record(.participantUpdated, of: member) }
+      if !info.isExactly(before), !grants.hidden { record(.participantUpdated, of: member) }
     } else {
       change(of: member) {
         $0.grants = grants

@@ -18,20 +18,31 @@ final class LastInfo: Sendable {
   }
 }
 
+extension RoomSettings {
+  /// As of participants.
+  func isExactly(_ other: RoomSettings) -> Bool {
+    let topics = (dataHistory?.topics ?? []).map(ExactName.init)
+    return self == other && hasSameMetadata(other)
+      && Set(topics) == Set((other.dataHistory?.topics ?? []).map(ExactName.init))
+  }
+
+  func hasSameMetadata(_ other: RoomSettings) -> Bool { isSame(metadata, other.metadata) }
+}
+
+private func isSame(_ a: String?, _ b: String?) -> Bool {
+  guard let a, let b else { return a == nil && b == nil }
+  return a.isExactly(b)
+}
+
 extension ParticipantInfo {
   /// Whether all texts have the same bytes, too: strings are equal where Unicode calls them equivalent, and others are to
   /// get what the participant says.
   func isExactly(_ other: ParticipantInfo) -> Bool {
-    self == other && identity.isExactly(other.identity) && Self.isSame(name, other.name)
-      && Self.isSame(metadata, other.metadata)
+    self == other && identity.isExactly(other.identity) && isSame(name, other.name)
+      && isSame(metadata, other.metadata)
       && attributes.allSatisfy { key, value in
         guard let index = other.attributes.index(forKey: key) else { return false }
         return other.attributes[index].key.isExactly(key) && other.attributes[index].value.isExactly(value)
-      } && zip(tracks, other.tracks).allSatisfy { Self.isSame($0.name, $1.name) }
-  }
-
-  private static func isSame(_ a: String?, _ b: String?) -> Bool {
-    guard let a, let b else { return a == nil && b == nil }
-    return a.isExactly(b)
+      } && zip(tracks, other.tracks).allSatisfy { isSame($0.name, $1.name) }
   }
 }

@@ -30,12 +30,17 @@ extension RoomState {
   }
 
   private mutating func change(_ patch: RoomPatch) throws(AdministrationError) {
-    // Its name may be another's by now, whose settings stand in the journal.
-    guard closed != .roomClosed else { throw .unknownRoom }
+    // Its name may be another's by now, whose settings stand in the journal; and one that is over has had its last event.
+    #if PLANTED_DEFECTS
+      let isOver = isFinished && !PlantedDefect.isOn(.finishedChanges)
+    #else
+      let isOver = isFinished
+    #endif
+    guard closed != .roomClosed, !isOver else { throw .unknownRoom }
     var changed = settings
     patch.apply(to: &changed, defaults: terms.defaults)
     try terms.check(changed)
-    if changed != settings {
+    if !changed.isExactly(settings) {
       settings = changed
       emit(.keepSettings(changed))
       record(.roomUpdated)
@@ -84,7 +89,7 @@ extension RoomState {
     do throws(StateExcess) { bytes = try review(info, of: member) } catch { throw AdministrationError(error) }
     members[member].describe(info, stateBytes: bytes)
     members[member].floor.handRaised = info.handRaised
-    if !permit(patch.permissions, to: member), info != before, !members[member].grants.hidden {
+    if !permit(patch.permissions, to: member), !info.isExactly(before), !members[member].grants.hidden {
       record(.participantUpdated, of: member)
     }
     reply(.participant(snapshot(of: member)))

@@ -51,6 +51,8 @@ extension RoomState {
   }
 
   private mutating func admit(_ newcomer: Newcomer) throws(JoinError) {
+    // As with `start`.
+    if closed == .roomClosed, lastEvent == 0 { throw .noRoom }
     switch entrance(of: newcomer) {
     case .open: reply(try come(newcomer) ? .done : .attached)
     case .waits: try wait(newcomer)

@@ -157,7 +157,7 @@ extension RoomState {
     do throws(StateExcess) { bytes = try review(info, of: member, from: .participant) } catch {
       throw RequestError(error)
     }
-    guard info != before else { return }
+    guard !info.isExactly(before) else { return }
     // What everybody is about to be sent costs one request for each 8 KiB more.
     let cost = StateBudget.eventCost(bytes) - 1
     guard spend(member, { $0.requests.take(upTo: cost, now: $1) }) else { throw .tooOften }

@@ -77,7 +77,8 @@ package struct RoomState: Sendable {
     self.now = now
     let kept = newcomers.history.bytes
     switch input {
-    case .start: if !isFinished { start() }
+    // One that has given up its name doesn't claim it by beginning: that may be another's by now, with its settings in the journal.
+    case .start: if !isFinished, closed != .roomClosed { start() }
     case .comeBack(let kept): comeBack(kept)
     case .finish: finish()
     case .join(let newcomer, let refused): join(newcomer, refused: refused)
@@ -105,7 +106,8 @@ package struct RoomState: Sendable {
     case .missed(let id, let after, let page): resume(id, after: after, page)
     case .keepAtMost(let bytes): newcomers.history.shrink(to: bytes)
     case .recordingEnded(let id, let reason): endRecording(id, reason)
-    case .called(let kind, let call): record(kind, nil, call: call)
+    case .called(let kind, let call):
+      if isFinished { reply(.administrationRefused(.unknownRoom)) } else { record(kind, nil, call: call) }
     case .recordingLeftOpen(let id): noteLeftOpen(id)
     }
     // Last, since it may end sessions: until here members stay at their places in the list.

@@ -76,7 +76,7 @@ struct WaitingRESTTests {
     async throws
   {
     let house = try House()
-    try await house.makeAsking()
+    try await house.makeAsking("demo", #","departureTimeout":20"#)
     let first = try await house.wait("ada")
     #expect(await admit("ada", house).status == 204)
     #expect(try await first.next("joined")["type"] as? String == "joined")

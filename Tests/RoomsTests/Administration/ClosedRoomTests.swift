@@ -71,6 +71,38 @@ struct ClosedRoomTests {
     #expect(kinds.last == .roomFinished)
   }
 
+  @Test func `one that is closed before it has begun never begins, and leaves its name to the next`()
+    async throws
+  {
+    let journals = try await Journals()
+    let first = try await journals.serve()
+    let directory = first.server.directory
+    let old = try directory.registry.withRooms { rooms throws(JoinError) in
+      try rooms.begin("bob", in: "r") { directory.make("r", RoomSettings(), number: $0) }
+    }
+    try await directory.close(room: "r")
+    let (made, isNew) = try await directory.create("r", RoomSettings(isLocked: true))
+    #expect(isNew)
+    // Made by request at the same time, and then on its way in.
+    _ = await old.handle(.start)
+    guard
+      case .joinRefused(.noRoom) = await old.handle(
+        .join(Newcomer(identity: "bob", grants: .join("r")), refused: nil))
+    else {
+      Issue.record("it is in")
+      return
+    }
+    #expect(directory.remainders.rooms == 1)
+    #expect(try directory.events.events(of: "r", after: nil).room.id == made.info.id)
+    try await directory.synced()
+    first.running.cancel()
+    let second = try await journals.serve()
+    defer { second.running.cancel() }
+    let again = try #require(second.server.directory.room(of: "r"))
+    #expect(again.id == made.info.id)
+    #expect(await again.snapshot.settings.isLocked)
+  }
+
   @Test func `an empty room that waits for a participant ends at once when it is closed`() async throws {
     let server = try await server(departureTimeout: 3_600)
     try await server.join("alice").session.leave()

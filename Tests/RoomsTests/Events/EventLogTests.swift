@@ -54,6 +54,31 @@ struct EventLogTests {
     func write(_ count: Int) { for _ in 0..<count { write() } }
   }
 
+  @Test func `calls without a room leave nothing once they have ended and their events are too old`() throws {
+    let log = log()
+    func note(_ kind: RoomEventKind, _ id: String) {
+      let call = EventCall(id: id, callerId: "ada", path: "direct", media: "audio", people: ["ada", "bob"])
+      log.note(kind, call, time: WallTime(milliseconds: 0))
+    }
+    for number in 0..<100 {
+      note(.callStarted, "\(number)")
+      // One goes on for longer than its events are kept.
+      if number > 0 { note(.callEnded, "\(number)") }
+      // What was shared in it ends behind it, and can be read on a stream.
+      if number == 1 { note(.sessionEnded, "1") }
+    }
+    let page = try log.events(of: "call-1", after: 0)
+    #expect(page.events.map(\.id) == [1, 2, 3] && !page.isOver)
+    clock.advance(by: .seconds(3_601))
+    log.expire()
+    #expect(log.size == (1, 0, 0))
+    note(.callEnded, "0")
+    #expect(try log.events(of: "call-0", after: 1).events.map(\.id) == [2])
+    clock.advance(by: .seconds(3_601))
+    log.expire()
+    #expect(log.size == (0, 0, 0))
+  }
+
   @Test func `what follows a number is read in order, page by page, to the last`() throws {
     let log = log()
     let room = Writer(log, "a")

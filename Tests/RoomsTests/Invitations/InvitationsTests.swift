@@ -147,20 +147,36 @@ struct RoomInvitationTests {
     #expect(try await journals.count("SELECT count(*) FROM invitations") == 0)
   }
 
-  @Test func `one whose maker was removed opens nothing, and one that is revoked doesn't`() async throws {
+  @Test func `those whose maker was removed are forgotten, and one that is revoked opens nothing`()
+    async throws
+  {
     let server = try TestServer(wallSeconds: { [now] in now })
     let directory = server.directory
     _ = try await directory.create("r", RoomSettings())
-    let made = try directory.invite(terms("a", inviter: "host", issued: now - 5), for: 600, to: "r")
-    _ = try directory.invite(terms("b", inviter: "other", issued: now - 5), for: 600, to: "r")
-    try await directory.remove("host", from: "r")
-    #expect(throws: AdministrationError.unknownInvitation) { try directory.open(Array("a".utf8)) }
-    #expect(try directory.open(Array("b".utf8)).terms.inviter == "other")
-    try await directory.revoke(made.id.text, of: "r")
-    await #expect(throws: AdministrationError.unknownInvitation) {
-      try await directory.revoke(made.id.text, of: "r")
+    for number in 1..<Invitations.perRoom {
+      _ = try directory.invite(terms("a\(number)", inviter: "host", issued: now - 5), for: 600, to: "r")
     }
-    #expect(try directory.invitations(of: "r").count == 1)
+    let other = try directory.invite(terms("b", inviter: "other", issued: now - 5), for: 600, to: "r")
+    let full = AdministrationError.full("invitations of the room: \(Invitations.perRoom)")
+    #expect(throws: full) { try directory.invite(terms("c"), for: 600, to: "r") }
+    try await directory.remove("host", from: "r")
+    #expect(throws: AdministrationError.unknownInvitation) { try directory.open(Array("a1".utf8)) }
+    #expect(try directory.open(Array("b".utf8)).terms.inviter == "other")
+    // They are in no one's way.
+    #expect(try directory.invitations(of: "r").map(\.id) == [other.id])
+    _ = try directory.invite(terms("c"), for: 600, to: "r")
+    // Nor is one made as its maker is removed.
+    #expect(throws: AdministrationError.unknownRoom) {
+      try directory.invite(terms("d", inviter: "host", issued: now), for: 600, to: "r")
+    }
+    let late = try directory.invite(terms("e", inviter: "host", issued: now + 1), for: 600, to: "r")
+    try await directory.revoke(other.id.text, of: "r")
+    #expect(throws: AdministrationError.unknownInvitation) { try directory.open(Array("b".utf8)) }
+    await #expect(throws: AdministrationError.unknownInvitation) {
+      try await directory.revoke(other.id.text, of: "r")
+    }
+    #expect(try directory.invitations(of: "r").count == 2)
+    #expect(try directory.open(Array("e".utf8)).id == late.id, "by a token of after the removal")
   }
 
   @Test func `the next process finds those that hold, and how often they were opened`() async throws {
@@ -170,6 +186,8 @@ struct RoomInvitationTests {
     _ = try await first.server.directory.create("closed", RoomSettings())
     let made = try first.server.directory.invite(terms("s", uses: 2), for: 600, to: "r")
     _ = try first.server.directory.invite(terms("gone"), for: 60, to: "r")
+    _ = try first.server.directory.invite(terms("bad", inviter: "host", issued: now), for: 600, to: "r")
+    try await first.server.directory.remove("host", from: "r")
     _ = try first.server.directory.invite(terms("closed"), for: 600, to: "closed")
     _ = try first.server.directory.open(Array("s".utf8))
     try await first.server.directory.close(room: "closed")

@@ -318,6 +318,50 @@ struct RoomStateTests {
     }
   }
 
+  @Test func `who comes into a room in which no media is left hears of no one who spoke`() throws {
+    let run = StateRun()
+    let ada = try run.join("ada")
+    _ = try ada.offer([.audio])
+    let track = try #require(ada.transport()?.published.first?.key)
+    for _ in 0..<6 {
+      run.now = run.now + .milliseconds(200)
+      let quality = PeerQuality(
+        loss: 9, roundTrip: .zero, lastHeard: run.now, bitrates: Bitrates(received: 5, sent: 7))
+      let level = TrackLevel(attenuation: 5, lastPacket: run.now)
+      run.handle(.samples([PeerSample(peer: track.peer, quality: quality, levels: [(track, level)])]))
+    }
+    #expect(run.state.speaking.count == 1)
+    let silent = try run.join("silent", opening: nil)
+    ada.ask(.leave(.left))
+    // As the directory says once of a room whose media has ended.
+    run.handle(.samples([]))
+    #expect(run.state.speaking.isEmpty)
+    #expect(silent.notices.contains { if case .speakers(let found) = $0 { found.isEmpty } else { false } })
+  }
+
+  @Test func `what differs in bytes alone is a change`() throws {
+    let run = StateRun(settings: RoomSettings(metadata: "caf\u{e9}"))
+    let ada = try run.join("ada") { $0.canUpdateOwnMetadata = true }
+    let (one, two) = ("caf\u{e9}", "cafe\u{301}")
+    for name in [one, two] {
+      ada.ask(.update(ParticipantChange(name: name)))
+      #expect(ada.member?.info.name?.isExactly(name) == true)
+    }
+    #expect(run.events.count { $0.kind == .participantUpdated } == 2)
+    for name in [one, two] {
+      var patch = ParticipantPatch()
+      patch.metadata = .set(name)
+      run.handle(.administration(.changeParticipant("ada", patch)))
+    }
+    #expect(run.events.count { $0.kind == .participantUpdated } == 4)
+    var patch = RoomPatch()
+    patch.metadata = .set(two)
+    run.handle(.administration(.change(patch)))
+    #expect(run.state.settings.metadata?.isExactly(two) == true && run.events.last?.kind == .roomUpdated)
+    run.handle(.administration(.change(patch)))
+    #expect(run.events.count { $0.kind == .roomUpdated } == 1, "nothing has changed")
+  }
+
   @Test func `participants of other bytes are others`() throws {
     let run = StateRun()
     let one = try run.join("caf\u{e9}")

@@ -114,6 +114,29 @@ struct WaitingPlacesTests {
     #expect(!places.over(patience: 20))
     #expect(places.value.sweep(now: start + .seconds(299)).isEmpty)
     #expect(places.value.sweep(now: start + .seconds(300)) == [1])
+    // Also where one waits for longer.
+    _ = try places.value.create("r", patience: 300, now: start) { $0 }
+    _ = try places.begin("ada")
+    _ = try places.wait("ada", 2)
+    let late = start + .seconds(600)
+    let isOver = places.value.waitingEnded(in: "r", number: 2, patience: 20, now: late)
+    #expect(!isOver)
+    #expect(places.value.sweep(now: late + .seconds(299)).isEmpty)
+    #expect(places.value.sweep(now: late + .seconds(300)) == [2])
+  }
+
+  @Test func `once people were in, one that waited in vain keeps it no longer than who leaves does`() throws {
+    let places = Places()
+    let start = Instant(nanoseconds: 0)
+    _ = try places.value.create("r", patience: 86_400, now: start) { $0 }
+    _ = try places.begin("host")
+    #expect(
+      !places.value.end("host", in: "r", number: 1, reason: .left, patience: 20, now: start).isOver)
+    _ = try places.begin("ada")
+    _ = try places.wait("ada")
+    #expect(!places.over(patience: 20))
+    #expect(places.value.sweep(now: start + .seconds(19)).isEmpty)
+    #expect(places.value.sweep(now: start + .seconds(20)) == [1])
   }
 
   @Test func `no one is let in while the server drains`() throws {
