@@ -48,9 +48,10 @@ public final class RecordingStudio: Sendable {
   struct Tally {
     var counts = Counts()
     /// That run or are to begin, by their rooms' names.
-    var rooms: [String: Int] = [:]
+    var rooms: [ExactName: Int] = [:]
 
-    mutating func giveBack(_ room: String) {
+    mutating func giveBack(_ name: String) {
+      let room = ExactName(name)
       counts.active -= 1
       rooms[room] = rooms[room].flatMap { $0 > 1 ? $0 - 1 : nil }
     }
@@ -119,6 +120,7 @@ public final class RecordingStudio: Sendable {
     let folder = RecordingFolder(path)
     guard let answer = await questions.answer(of: room, { folder.free }) else { throw .slow }
     if let free = answer, free - Self.least < limits.free { throw .noSpace }
+    let room = ExactName(room)
     let refusal: Refusal? = tally.withLock { tally in
       guard tally.counts.active < limits.atOnce else { return .full(atOnce: limits.atOnce) }
       let ofRoom = tally.rooms[room, default: 0]
