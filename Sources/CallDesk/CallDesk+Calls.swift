@@ -259,7 +259,7 @@ extension CallDesk {
       [self] transaction, aftermath, now, row throws(StoreError) in
       let call = row.state
       // Asked before anything of those who would be rung is read; of those who are rung or in it already nothing is.
-      let rung = distinct(people, without: caller.person).filter(call.canInvite)
+      let rung = try rung(of: people, in: call, by: caller.person, transaction)
       if let wait = rates.withLock({ $0.wait(forRinging: rung, by: caller.person, at: now.steady) }) {
         return .failure(.tooMany(wait: wait))
       }
@@ -271,7 +271,7 @@ extension CallDesk {
         let last = try CallKeyRecords.last(of: id, transaction) ?? 0
         guard index == last else { return .failure(.staleKey([], index: last)) }
         round = KeyRound(
-          index: index, from: caller.person, keys: keys.filter { call.canInvite($0.person) })
+          index: index, from: caller.person, keys: keys.filter { rung.contains($0.person) })
       }
       let invitations = try invitations(of: people, to: call, by: caller.person, head: head, transaction)
       return try documented(

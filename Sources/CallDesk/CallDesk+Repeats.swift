@@ -42,8 +42,8 @@ extension CallDesk {
     let none = uuid()
     let device = begun?.device ?? caller.device ?? DeviceID.drawn(none)
     if let session = row.state[caller.person]?.session {
-      guard session.device == device else { return .failure(.activeElsewhere) }
-      let started = Started(call: id, session: session.id, device: device, isMerged: false)
+      guard session.isBy(device) else { return .failure(.activeElsewhere) }
+      let started = Started(call: id, session: session.id, device: session.device, isMerged: false)
       return .success(try entry(started, row, caller, transaction))
     }
     var standing = CallEntry(

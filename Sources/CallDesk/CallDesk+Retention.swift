@@ -39,7 +39,8 @@ extension CallDesk {
       case .answers: Self.day
       case .deliveries: terms.deliveries
       case .sessionEvents: Self.eventPatience
-      case .sessions: Int64(terms.sharing.snapshotDays) * Self.day
+      // No longer than its call: who begins another under that id has no part in them.
+      case .sessions: Int64(min(terms.sharing.snapshotDays, terms.historyDays)) * Self.day
       case .calls, .erasedPeople: Int64(terms.historyDays) * Self.day
       case .devices: Int64(terms.deviceDays) * Self.day
       }

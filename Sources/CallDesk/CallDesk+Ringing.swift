@@ -23,11 +23,24 @@ extension CallDesk {
   ) throws(StoreError) -> [CallInvitation] {
     var invitations: [CallInvitation] = []
     for other in distinct(people, without: person) {
-      let isRung = call?.canInvite(other) ?? true
+      let isRung = call?.canInvite(other, unheard: false) ?? true
       let isBlocked = try isRung ? BlockRecords.has(person, by: other, transaction) : false
       invitations.append(CallInvitation(other, ring: uuid(), isSilent: isBlocked, head: head))
     }
     return invitations
+  }
+
+  /// Whom an invitation to a call that goes on rings, or writes down.
+  func rung(
+    of people: [PersonID], in call: CallState, by person: PersonID, _ transaction: borrowing Transaction
+  ) throws(StoreError) -> [PersonID] {
+    var rung: [PersonID] = []
+    for other in distinct(people, without: person) {
+      let isUnheard = call[other]?.ring?.isSilent ?? false
+      let isBlocked = try isUnheard ? BlockRecords.has(person, by: other, transaction) : false
+      if call.canInvite(other, unheard: isBlocked) { rung.append(other) }
+    }
+    return rung
   }
 
   /// In the order in which they were named.

@@ -76,12 +76,9 @@ extension CallDesk {
     case .no: break
     }
     // Time first: one whose ring is over is sent nothing.
-    let event: CallEvent = signal.saysConnected ? .saidConnected(caller.person, caller.device) : .time
-    let call: CallState
-    switch try apply(event, to: id, by: caller.person, at: now, &aftermath, transaction) {
-    case .failure(let problem): return .failure(problem)
-    case .success(let row): call = row.state
-    }
+    let found = try apply(.time, to: id, by: caller.person, at: now, &aftermath, transaction)
+    guard case .success(let row) = found else { return found.map { _ in 0 } }
+    var call = row.state
     // What ends a call may be said a little behind its end.
     let isLate = call.end.map { now.wall - $0.at < terms.afterCall } ?? false
     guard !call.isEnded || isLate else { return .failure(.callEnded) }
@@ -104,6 +101,13 @@ extension CallDesk {
     guard max(waiting.count, recent.count) < Int64(terms.signals),
       max(waiting.bytes, recent.bytes) + Int64(signal.payload.utf8.count) <= Int64(terms.signalBytes)
     else { return .failure(.tooMany(wait: RecentSignals.span)) }
+    // What was refused has said nothing.
+    if signal.saysConnected {
+      let event = CallEvent.saidConnected(caller.person, caller.device)
+      let said = try apply(event, to: id, by: caller.person, at: now, &aftermath, transaction)
+      guard case .success(let row) = said else { return said.map { _ in 0 } }
+      call = row.state
+    }
     let number = try SignalRecords.next(in: id, from: caller.person, to: signal.to, transaction)
     let body = SignalBody(
       id: signal.id, sender: caller.person, device: sender.device(of: caller), number: number,

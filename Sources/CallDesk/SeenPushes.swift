@@ -75,8 +75,8 @@ final class SeenPushes: Sendable {
   private static let mostDelays = 64
   /// Few, so that it is soon seen that a service fails, or works again.
   private static let mostPeople = 8
-  /// As long as a ring may be.
-  private static let longest: Int64 = 30_000
+  /// As long as a ring may be where that is configured.
+  private static let longest: Int64 = 300_000
   /// A ring that is over sooner says nothing of the service.
   private static let shortest: Int64 = 2_000
   /// Before any was seen.

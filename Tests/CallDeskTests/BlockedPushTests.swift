@@ -142,10 +142,10 @@ struct BlockedPushTests {
     }
   }
 
-  /// One of a person's webhook after 100 ms.
+  /// One of a person's webhook after so many milliseconds.
   private func note(
     _ state: String, reason: String = "", by person: String, _ number: UInt64, _ seen: SeenPushes,
-    platform: String = "webhook", isSandbox: Bool = false
+    platform: String = "webhook", isSandbox: Bool = false, after delay: Int64 = 100
   ) {
     let ring = CallUUID(random: (number, number))
     seen.begin(ring, at: 0)
@@ -153,7 +153,7 @@ struct BlockedPushTests {
       call: ring, person: PersonID(person), device: DeviceID("phone"), ring: ring, kind: .ring,
       platform: platform, state: state, reason: reason, time: 100, tries: 1)
     delivery.isSandbox = isSandbox
-    seen.note(delivery, at: 100)
+    seen.note(delivery, at: delay)
   }
 
   private func draw(
@@ -162,6 +162,14 @@ struct BlockedPushTests {
     var device = Device(DeviceID("phone"), platform: platform, topic: "", token: "t")
     device.environment = environment
     return (0..<400).map { seen.draw(CallUUID(random: (UInt64($0), 7)), device) }
+  }
+
+  @Test func `what takes as long as a ring may be is drawn as it was, however long that is`() {
+    let seen = SeenPushes()
+    for number in 0..<20 {
+      note("expired", reason: "connection", by: "p\(number)", UInt64(number), seen, after: 119_000)
+    }
+    #expect(draw(.webhook, seen).filter { $0.end == .failed }.allSatisfy { $0.delay == 119_000 })
   }
 
   @Test func `the devices of one person, however often they fail, say no more of a service than another's`() {

@@ -127,7 +127,9 @@ struct CallKeyOracleTests {
             _ = try await test.desk.invite(
               [other, third], to: call, keys: wrapped, index: draw.below(6) == 0 ? index + 1 : index,
               by: caller)
-            let new = Set([other, third]).filter { $0 != caller.person && state?.canInvite($0) ?? false }
+            let new = Set([other, third]).filter {
+              $0 != caller.person && state?.canInvite($0, unheard: false) ?? false
+            }
             #expect(
               model.areCurrent(wrapped)
                 && model.covers(wrapped, [other, third].filter { $0 != caller.person }),

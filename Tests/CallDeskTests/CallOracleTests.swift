@@ -103,7 +103,9 @@ struct CallOracleTests {
             let before = try? await test.desk.call(call).state
             _ = try await test.desk.invite([other], to: call, by: caller)
             // Who is rung already stays as it is, also one who hears nothing of it.
-            if before?.canInvite(other) ?? false { oracle.invited(call, by: caller.person, [other]) }
+            if before?.canInvite(other, unheard: false) ?? false {
+              oracle.invited(call, by: caller.person, [other])
+            }
           case 7: _ = try await test.desk.change(call, CallChange(metadata: "\(step)"), by: caller)
           case 8:
             let signal = CallDesk.Signal(id: TestDesk.uuid(), to: other, kind: "x", payload: "AAAA")

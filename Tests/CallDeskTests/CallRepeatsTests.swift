@@ -103,6 +103,42 @@ struct CallRepeatsTests {
   }
 
   @Test(arguments: StoreKind.allCases)
+  func `who took a call that goes on out of its history has it there again once it is rung or in it`(
+    kind: StoreKind
+  ) async throws {
+    try await TestDesk.with(kind) { test in
+      let id = try await test.start("ada", "bob", "eve").call.state.id
+      _ = try await test.desk.join(id, by: TestDesk.caller("eve"))
+      _ = try await test.desk.leave(id, by: TestDesk.caller("bob"), reason: .rejected)
+      try await test.desk.forget(id, by: bob)
+      // What others do changes nothing of that.
+      _ = try await test.desk.change(id, CallChange(metadata: "m"), by: TestDesk.caller("ada"))
+      #expect(try await test.desk.calls(of: bob, limit: 9).calls.isEmpty)
+      _ = try await test.desk.invite([bob], to: id, by: TestDesk.caller("ada"))
+      #expect(try await test.desk.calls(of: bob, limit: 9).calls.map(\.state.id) == [id])
+      try await test.desk.forget(id, by: bob)
+      _ = try await test.desk.join(id, by: TestDesk.caller("bob"))
+      #expect(try await test.desk.calls(of: bob, isOpen: true, limit: 9).calls.map(\.state.id) == [id])
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a join is known by either name of its device when it is asked again`(kind: StoreKind) async throws {
+    try await TestDesk.with(kind) { test in
+      let id = try await test.start("ada", "bob").call.state.id
+      let reader = DeviceID("reader-1")
+      // Its token stands for it, and then it says which it is.
+      let unnamed = Caller(bob, device: reader, apiKey: "devkey")
+      var named = Caller(bob, device: DeviceID("phone"), apiKey: "devkey")
+      named.reader = reader
+      _ = try await test.desk.join(id, by: unnamed, under: ("first", [1]))
+      let second = try await test.desk.join(id, by: named, under: ("second", [2]))
+      let again = try await test.desk.join(id, by: unnamed, under: ("first", [1]))
+      #expect(again.session == second.session && again.isIn && again.device == DeviceID("phone"))
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
   func `what is old is forgotten, each at its time`(kind: StoreKind) async throws {
     try await TestDesk.with(kind) { test in
       let entry = try await test.start("ada", "bob")

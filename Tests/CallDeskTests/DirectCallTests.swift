@@ -62,6 +62,21 @@ struct DirectCallTests {
   }
 
   @Test(arguments: StoreKind.allCases)
+  func `what is refused has said nothing of a connection`(kind: StoreKind) async throws {
+    try await TestDesk.with(kind) { test in
+      let id = try await talk(test)
+      for person in [ada, bob] {
+        var signal = CallDesk.Signal(id: test.desk.uuid(), to: PersonID("zoe"), kind: "status", payload: "")
+        signal.saysConnected = true
+        await #expect(throws: CallProblem.notFound) {
+          try await test.desk.signal(signal, in: id, by: Caller(person, device: nil, apiKey: "APIkey"))
+        }
+      }
+      #expect(try await test.desk.call(id).state.connectedAt == nil && test.outlet.steps == [.started])
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
   func `two who say that they are connected have answered it, whether or not they say by which device`(
     kind: StoreKind
   )

@@ -44,6 +44,28 @@ struct SharedSessionsTests {
   }
 
   @Test(arguments: StoreKind.allCases)
+  func `a call that begins under the id of one that is forgotten has none of its sessions`(kind: StoreKind)
+    async throws
+  {
+    var terms = CallDeskTerms()
+    terms.historyDays = 1
+    try await TestDesk.with(kind, terms) { test in
+      let (call, session) = try await together(test)
+      _ = try await test.desk.leave(call, by: TestDesk.caller("ada"), reason: .userLeft)
+      _ = try await test.desk.leave(call, by: TestDesk.caller("bob"), reason: .userLeft)
+      #expect(try await test.desk.sessions(of: call, isOpen: false, for: bob).map(\.state.id) == [session])
+      test.clock.move(86_400_000)
+      await test.desk.tidy()
+      _ = try await test.start("mallory", "eve", id: call)
+      let mallory = PersonID("mallory")
+      #expect(try await test.desk.sessions(of: call, isOpen: false, for: mallory).isEmpty)
+      await #expect(throws: CallProblem.notFound) {
+        try await test.desk.session(session, in: call, for: mallory)
+      }
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
   func `events are numbered in order for everybody, and a repeated one keeps its number`(kind: StoreKind)
     async throws
   {

@@ -225,18 +225,22 @@ enum CallRecords {
     let changed = after.people.filter { person in
       guard let known = before?[person.id] else { return true }
       return known.isHidden != person.isHidden || (known.session == nil) != (person.session == nil)
+        || person.isBack(since: known)
     }
     try transaction.run(
       """
       INSERT INTO call_people (person, call, created, open, hidden, forgotten, active)
       VALUES ($1, $2, $3, $4, $5, 0, $6)
-      ON CONFLICT (person, call) DO UPDATE SET hidden = excluded.hidden, active = excluded.active
+      ON CONFLICT (person, call) DO UPDATE SET hidden = excluded.hidden, active = excluded.active,
+        forgotten = call_people.forgotten * $7
       """,
       each: changed.map { person in
         [
           .bytes(of: person.id.text), .text(after.id.text), .integer(after.createdAt),
           .integer(after.isEnded ? 0 : 1), .integer(person.isHidden ? 1 : 0),
           .integer(person.session == nil ? 0 : 1),
+          // Who took it out of its history is in it again.
+          .integer(before?[person.id].map(person.isBack) == true ? 0 : 1),
         ]
       })
     guard after.isEnded, before?.isEnded == false else { return }
@@ -294,4 +298,12 @@ enum CallRecords {
     "DELETE FROM call_steps WHERE call = $1", "DELETE FROM call_keys WHERE call = $1",
     "DELETE FROM call_key_rounds WHERE call = $1",
   ]
+}
+
+extension CallPerson {
+  /// Whether it is rung, and hears it, or is in the call, and wasn't before.
+  fileprivate func isBack(since before: CallPerson) -> Bool {
+    if session != nil { return before.session == nil }
+    return ring.map { !$0.isSilent && $0.id != before.ring?.id } ?? false
+  }
 }

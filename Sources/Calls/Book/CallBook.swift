@@ -164,7 +164,7 @@ public struct CallBook: Sendable {
     do throws(CallRefusal) { new = marked(try call.invitable(others, by: person), beside: id) } catch {
       throw .call(error)
     }
-    let changed = new.map(\.person).filter(call.canInvite)
+    let changed = new.filter { call.canInvite($0.person, unheard: $0.isUnheard) }.map(\.person)
     if let wait = rates.take(ringing: changed, by: person, at: now.steady) { throw .tooOften(wait) }
     return new
   }

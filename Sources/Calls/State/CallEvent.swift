@@ -60,6 +60,9 @@ public struct CallInvitation: Hashable, Sendable {
     self.isSilent = isSilent
     self.head = head
   }
+
+  /// The person hears nothing of it.
+  var isUnheard: Bool { isSilent || isBusy }
 }
 
 public enum CallMedia: String, Hashable, Sendable, Codable, CaseIterable {

@@ -190,9 +190,11 @@ extension CallState {
   }
 
   /// Whether somebody who is invited now is rung, or at least written down: not one who is rung or in the call already, nor one whom
-  /// an admin has taken out.
-  public func canInvite(_ person: PersonID) -> Bool {
+  /// an admin has taken out. A ring that is kept from a person keeps no one else's from it.
+  /// - Parameter unheard: by an invitation that doesn't ring it either.
+  public func canInvite(_ person: PersonID, unheard: Bool) -> Bool {
     guard let place = index(of: person) else { return true }
+    if let ring = people[place].ring, ring.isSilent, !unheard { return true }
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.rungTwice), people[place].ring != nil { return true }
     #endif
@@ -203,11 +205,13 @@ extension CallState {
   mutating func ring(
     _ invitation: CallInvitation, from caller: PersonID, at now: CallTime, _ effects: inout [CallEffect]
   ) {
-    guard canInvite(invitation.person) else { return }
+    guard canInvite(invitation.person, unheard: invitation.isUnheard) else { return }
     // Who has blocked the other learns nothing, and isn't given away by being busy.
     let isBusy = invitation.isBusy && !invitation.isSilent
+    // One that takes the place of a ring that wasn't heard ends with that: others see no difference.
+    let until = self[invitation.person]?.ring?.until ?? now.steady + terms.ring
     let ring = CallRing(
-      id: invitation.ring, from: caller, until: now.steady + terms.ring, isSilent: invitation.isSilent,
+      id: invitation.ring, from: caller, until: until, isSilent: invitation.isSilent,
       isBusy: invitation.ringsBusy && !invitation.isSilent, head: invitation.head)
     let status = isBusy ? CallPerson.Status.left(.busy, at: now.wall) : .invited(ring)
     let known = index(of: invitation.person)
