@@ -58,7 +58,7 @@ struct GatewayTests {
       asked += text.matches(of: /"\.?(\/[a-z-]+\.(?:js|css))"/).map { String($0.output.1) }
     }
     // All that there is but the two pages, whether it comes with them or when it is needed.
-    #expect(seen.count == 116)
+    #expect(seen.count == 117)
   }
 
   @Test(arguments: [

@@ -64,6 +64,14 @@ test("what is folded isn't made while it is closed, and is once it is opened", (
   assert.deepEqual([next.open, next.children.length, next.children.at(-1).textContent], [true, 21, "one more"]);
 });
 
+test("a text of many lines moves in a place of its own, which one can come to; others show whole", () => {
+  for (const [text, isTall] of [["a\n".repeat(40), true], ["word ".repeat(800), false], [`${"a\n".repeat(29)}a`, false]]) {
+    const { panel } = opened(entry({ text }));
+    const words = panel.element.querySelector("article").querySelector("p");
+    assert.deepEqual([words.getAttribute("class"), words.getAttribute("tabindex")], isTall ? ["words tall", 0] : ["words", null]);
+  }
+});
+
 test("who says nothing of itself stands in other letters than those who do", () => {
   const { panel } = opened(entry({ sender: "", name: "Sender not shown" }), entry({ name: "Sender not shown" }));
   const names = [];

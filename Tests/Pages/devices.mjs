@@ -90,6 +90,29 @@ test("a microphone in use that takes the change goes on; one that doesn't is ope
   }
 });
 
+test("the one before stays, open or opened again, where another one doesn't open; and only why is thrown", async () => {
+  for (const [refusal, opened] of [["OverconstrainedError", []], ["NotAllowedError", []], ["NotReadableError", ["first audio"]]]) {
+    const { devices, asked } = browser();
+    await devices.openBoth({});
+    const { getUserMedia } = navigator.mediaDevices;
+    navigator.mediaDevices.getUserMedia = async (wanted) => {
+      if (wanted.audio.deviceId.exact === "other") throw new DOMException("no", refusal);
+      return getUserMedia(wanted);
+    };
+    await assert.rejects(devices.open("microphone", { id: "other", exact: true }), { name: refusal });
+    assert.deepEqual(asked.slice(1).map(({ audio }) => audio.deviceId.exact), opened);
+    assert.deepEqual([devices.isOn("microphone"), devices.microphone.getSettings().deviceId], [true, "first audio"]);
+  }
+});
+
+test("which device was open last is known while it is off", async () => {
+  const { devices } = browser();
+  await devices.openBoth({});
+  await devices.open("camera", { id: "back", exact: true });
+  devices.want("camera", false);
+  assert.deepEqual([devices.camera, devices.last], [null, { camera: "back", microphone: "first audio" }]);
+});
+
 test("what the browser refuses is as it was", async () => {
   const { devices, asked } = browser();
   await devices.openBoth({});

@@ -174,6 +174,7 @@ test("an area without size has no places", () => {
 
 test("a screen fills the whole screen also where the page has it already, and leaves it by the same press", () => {
   const done = [];
+  document.fullscreenEnabled = true;
   document.exitFullscreen = async () => done.push("left");
   const tile = new Stage(new FakeElement(), tileTemplate).tile("PA_1 screen", { own: false, group: "screen" });
   tile.element.requestFullscreen = async () => done.push("filled");
@@ -183,4 +184,21 @@ test("a screen fills the whole screen also where the page has it already, and le
     press();
   }
   assert.deepEqual(done, ["filled", "filled", "left"]);
+});
+
+test("where the browser fills the screen with pictures alone a shared one does, once there is one; where it never does there is no button", () => {
+  document.fullscreenEnabled = false;
+  for (const isPossible of [true, false]) {
+    const tile = new Stage(new FakeElement(), tileTemplate).tile("PA_1 screen", { own: false, group: "screen" });
+    const [expand, video] = [".expand", "video"].map((name) => tile.element.querySelector(name));
+    const done = [];
+    video.webkitEnterFullscreen = () => done.push("filled");
+    assert.equal(expand.hidden, true, "nothing has come");
+    video.webkitSupportsFullscreen = isPossible;
+    video.dispatchEvent(new Event("loadeddata"));
+    assert.equal(expand.hidden, !isPossible);
+    if (isPossible) expand.dispatchEvent(new Event("click"));
+    assert.equal(done.length, isPossible ? 1 : 0);
+  }
+  document.fullscreenEnabled = true;
 });

@@ -77,6 +77,25 @@ test("a server that says nothing while one waits has gone", async (context) => {
   assert.equal(end.error.code, "unreachable");
 });
 
+test("a page out of sight, whose clock rings once a minute, waits on, and notices all the same that the server has gone", async (context) => {
+  const { end, socket } = await waits(context);
+  const { now } = performance;
+  context.after(() => (performance.now = now));
+  let late = 0;
+  performance.now = () => now() + late;
+  for (let minute = 0; minute < 9; minute++) {
+    late += 40_000;
+    pass(20_000); // It rings once, where it should have rung three times.
+    await settled();
+    assert.equal(end.error, undefined, `minute ${minute}`);
+    socket.say({ type: "pong" });
+  }
+  assert.equal(socket.of("ping").length, 9);
+  pass(60_000);
+  await settled();
+  assert.equal(end.error.code, "unreachable");
+});
+
 test("who waits no longer says goodbye, and joining ends at once", async (context) => {
   const { room, seen, end, socket } = await waits(context);
   room.leave();

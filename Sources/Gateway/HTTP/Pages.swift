@@ -55,6 +55,7 @@ enum Pages {
     "effects.js": (script, PackageResources.effects_js),
     "invite.js": (script, PackageResources.invite_js),
     "phone.js": (script, PackageResources.phone_js),
+    "pressed.js": (script, PackageResources.pressed_js),
     "qr.js": (script, PackageResources.qr_js),
     "recorded.js": (script, PackageResources.recorded_js),
     "regions.js": (script, PackageResources.regions_js),

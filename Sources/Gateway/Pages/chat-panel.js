@@ -7,6 +7,7 @@ import { locale, say } from "/words.js";
 
 const pause = 250; // ms between two changes, however much comes
 const near = 48; // pixels from the end, from where one follows what comes
+const mostLines = 30; // of a text that shows whole
 const together = 120_000; // ms in which one sender's messages stand together
 
 export class ChatPanel {
@@ -182,8 +183,9 @@ function folded({ more, folded: texts }) {
   return details;
 }
 
-/** Each text keeps its direction, and its lines theirs, to itself. */
+/** Each text keeps its direction, and its lines theirs, to itself. One of many lines moves in itself: it drives no one's words out. */
 function words(content) {
-  return build("p", { class: "words", dir: "auto" }, ...pieces(content).map(({ text, href }) => (!href ? text
+  const isTall = content.split("\n", mostLines + 1).length > mostLines;
+  return build("p", { class: isTall ? "words tall" : "words", dir: "auto", ...(isTall && { tabindex: 0 }) }, ...pieces(content).map(({ text, href }) => (!href ? text
     : build("a", { href, target: "_blank", rel: "noopener noreferrer", dir: "ltr" }, text))));
 }

@@ -237,6 +237,6 @@ function shortened(text) {
 
 /** Without signs that can't be seen, but for the ends of lines, and no longer than a text may be. */
 function clean(text) {
-  const seen = text.slice(0, 4 * longest).replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, " ").trim();
+  const seen = text.slice(0, 4 * longest).replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, " ").replace(/\n(?:[^\S\n]*\n){2,}/g, "\n\n").trim();
   return seen.length > longest ? `${seen.slice(0, longest).replace(/[\ud800-\udbff]$/, "")}…` : seen;
 }

@@ -17,6 +17,8 @@ export class Devices extends EventTarget {
   camera = null;
   /** @type {MediaStreamTrack | null} */
   microphone = null;
+  /** Their ids, also while they are off. */
+  last = {};
   /** What is to be sent; whether there is a device for it is another matter. */
   wants;
 
@@ -134,7 +136,7 @@ export class Devices extends EventTarget {
   }
 
   /**
-   * Opens one of the two, or changes to another device of the kind.
+   * Opens one of the two, or changes to another device of the kind. Where that fails the one before stays.
    * @param {"camera" | "microphone"} kind
    * @param {{id?: string, exact?: boolean, facing?: "user" | "environment"}} device the browser's choice unless given; `exact`: no
    *   other will do; `facing`: a camera that looks that way
@@ -148,8 +150,12 @@ export class Devices extends EventTarget {
       } catch (error) {
         // Some can't open a second one beside the first.
         if (error.name !== "NotReadableError" || !this[kind]) throw error;
+        const id = this.last[kind];
         this.#release(kind);
-        track = await this.#open(kind, device);
+        track = await this.#open(kind, device).catch(async (other) => {
+          this.#take(kind, await this.#open(kind, { id, exact: true }).catch(() => null));
+          throw other;
+        });
       }
       this.#take(kind, track);
     });
@@ -211,6 +217,7 @@ export class Devices extends EventTarget {
       return;
     }
     this[kind] = track;
+    this.last[kind] = track.getSettings().deviceId;
     track.addEventListener("ended", () => {
       if (this[kind] !== track) return;
       this.#release(kind);
@@ -249,6 +256,8 @@ export function meter(track, tell) {
   context.createMediaStreamSource(new MediaStream([track])).connect(analyser);
   const samples = new Float32Array(analyser.fftSize);
   const timer = setInterval(() => {
+    // Silent until the page was pressed.
+    if (context.state === "suspended" && navigator.userActivation?.hasBeenActive) context.resume();
     analyser.getFloatTimeDomainData(samples);
     const power = samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length;
     // From -60 dB to -10 dB.

@@ -1,5 +1,7 @@
 // A picture and a sound for trying Roost without camera and microphone: `?source=noise`.
 
+import { whenPressed } from "/pressed.js";
+
 const width = 640;
 const height = 360;
 const framesPerSecond = 30;
@@ -27,8 +29,9 @@ export function generatedCamera() {
   return stopping(track, () => clearInterval(timer));
 }
 
-/** A soft tone that comes and goes, so that it differs from a hum. @returns {Promise<MediaStreamTrack>} */
-export async function generatedMicrophone() {
+/** A soft tone that comes and goes, so that it differs from a hum: silence until the browser allows it, which may want a press first.
+ * @returns {MediaStreamTrack} */
+export function generatedMicrophone() {
   const context = new AudioContext();
   const oscillator = new OscillatorNode(context, { frequency: 330 });
   const swell = new OscillatorNode(context, { frequency: 0.5 });
@@ -38,7 +41,8 @@ export async function generatedMicrophone() {
   oscillator.connect(volume).connect(destination);
   oscillator.start();
   swell.start();
-  await context.resume();
+  context.resume().catch(() => {});
+  if (context.state === "suspended") whenPressed(() => context.state === "suspended" && context.resume());
   return stopping(destination.stream.getAudioTracks()[0], () => context.close());
 }
 

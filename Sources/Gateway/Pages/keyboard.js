@@ -1,7 +1,9 @@
 // Shortcuts of a single key, which can be switched off. The help lists them: help.js.
 
 import { element } from "/elements.js";
+import { notice } from "/notices.js";
 import { remembered } from "/visit.js";
+import { say } from "/words.js";
 
 const keys = { m: "microphone", v: "camera", s: "screen", h: "hand", r: "react", p: "people-toggle", t: "chat-toggle",
   i: "statistics-toggle", c: "invite", q: "leave", "?": "help-open" };
@@ -13,7 +15,8 @@ export const acts = new Map();
 export const panels = [];
 
 export function listenForKeys() {
-  element("help-open").addEventListener("click", async () => (await import("/help.js")).openHelp());
+  element("help-open").addEventListener("click", () =>
+    import("/help.js").then(({ openHelp }) => openHelp(), () => notice(say("problem.unreachable"))));
   document.addEventListener("keydown", (event) => {
     const hasModifier = event.ctrlKey || event.metaKey || event.altKey || event.isComposing;
     if (element("call").hidden || document.querySelector("dialog[open]") || hasModifier) return;

@@ -61,6 +61,7 @@ export class Lobby {
     } finally {
       button.disabled = false;
       button.textContent = say("lobby.join");
+      if (document.activeElement === document.body) button.focus();
     }
   }
 

@@ -20,7 +20,8 @@ export const tell = (words) => pass(text("p", words));
 export function pass(line) {
   const status = element("status");
   status.append(line);
-  while (status.children.length > most) status.firstElementChild.remove();
+  // What is only to be seen goes first.
+  while (status.children.length > most) (status.querySelector("[aria-hidden]") ?? status.firstElementChild).remove();
   setTimeout(() => line.remove(), shownFor);
 }
 

@@ -2,7 +2,6 @@
 
 import { nameOf } from "/elements.js";
 import { absence } from "/messages.js";
-import { notice } from "/notices.js";
 import { say } from "/words.js";
 
 const groups = ["camera", "screen"];
@@ -85,9 +84,8 @@ export class People {
     tile.isPlaying = picture !== undefined;
     if (picture) tile.note("absence", "");
     if (group === "screen") this.#showScreen(participant);
-    if (await tile.play(stream, picture !== undefined && !picture.muted)) {
-      notice(say("call.click"), { label: say("call.sound"), action: () => this.#stage.playAll() });
-    }
+    const isRefused = await tile.play(stream, picture !== undefined && !picture.muted);
+    if (isRefused) (await import("/pressed.js")).playWhenPressed(this.#stage);
   }
 
   #showAbsence({ track, state, reason }) {

@@ -100,14 +100,13 @@ export class Phone {
 
   async #turn() {
     if (this.#isTurning) return;
-    const before = this.#devices.camera?.getSettings().deviceId;
     this.#flip.ariaDisabled = "true";
     try {
       await this.#other();
       if (this.#devices.camera) announce(say(this.#devices.looksAway ? "phone.looks-away" : "phone.looks-at-you"));
     } catch (error) {
       notice(deviceProblem(error, "camera"));
-      await this.#back(before);
+      if (!this.#devices.camera) this.#devices.want("camera", false);
     } finally {
       this.#flip.ariaDisabled = null;
       this.#showFlip();
@@ -121,12 +120,6 @@ export class Phone {
       if (error.name !== "OverconstrainedError") throw error;
       await this.#next();
     }
-  }
-
-  /** The one before, where it was let go for one that can't be opened. */
-  async #back(id) {
-    if (this.#devices.camera || !this.#devices.wants.camera) return;
-    await this.#devices.open("camera", { id, exact: true }).catch(() => this.#devices.want("camera", false));
   }
 
   /** Cameras that don't say where they look are taken in turn. */

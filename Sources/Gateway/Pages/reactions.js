@@ -33,7 +33,7 @@ export class Reactions {
     call.on("data", ({ from, topic: about, payload }) => {
       const name = about === topic && from !== null ? decoded(payload)?.name : undefined;
       const sender = call.room.participants.get(from);
-      if (sender && Object.hasOwn(signs, name ?? "")) this.#show(sender, name);
+      if (sender && typeof name === "string" && Object.hasOwn(signs, name)) this.#show(sender, name);
     });
     for (const type of ["joined", "event"]) call.on(type, () => this.#permit());
     call.addEventListener("leave", () => this.#end());

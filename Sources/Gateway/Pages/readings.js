@@ -1,6 +1,7 @@
 // The panel of statistics.
 
 import { element, focusOn, nameOf, styled } from "/elements.js";
+import { notice } from "/notices.js";
 import { say } from "/words.js";
 
 const known = ["camera", "microphone", "screen_share", "screen_share_audio"];
@@ -41,7 +42,16 @@ export class Readings {
 
   async #begin() {
     this.#parts ??= Promise.all([import("/statistics.js"), import("/explained.js"), styled("/statistics.css"), styled("/explained.css")]);
-    const [{ Statistics, fill, show }, explained] = await this.#parts;
+    let parts;
+    try {
+      parts = await this.#parts;
+    } catch {
+      this.#parts = null;
+      if (this.isOpen) notice(say("problem.unreachable"));
+      this.#show(false);
+      return;
+    }
+    const [{ Statistics, fill, show }, explained] = parts;
     if (!this.isOpen) return;
     if (element("statistics").hidden) this.#fill(fill);
     clearInterval(this.#timer); // Closed meanwhile, and opened again.

@@ -61,7 +61,7 @@ export class Signalling {
   #waiting = new Map(); // request id → {message, resolve, reject}
   #alive = null;
   #interval = 20; // seconds
-  #lastHeard = 0;
+  #asked = 0; // pings, and no message since
   #ending = null; // what is known of the end before it has come
   #hurry = null;
 
@@ -162,7 +162,7 @@ export class Signalling {
         socket.onopen = () => socket.send(JSON.stringify({ ...first, id: this.#nextRequest++ }));
         socket.onmessage = ({ data }) => {
           const message = JSON.parse(data);
-          this.#lastHeard = performance.now();
+          this.#asked = 0;
           if (message.type === "error") {
             reject(new RoostError(message.code, message.message, message.retry));
           } else if (message.type === "waiting") {
@@ -209,7 +209,6 @@ export class Signalling {
     this.#goTo("open");
     this.#hasJoined = true;
     this.#resumeToken = message.resumeToken;
-    this.#lastHeard = performance.now();
     this.#keepAlive(message.pingInterval, () => this.#lost(1006));
     if (message.type === "joined") {
       const asked = [...this.#waiting.values()];
@@ -232,15 +231,17 @@ export class Signalling {
   #keepAlive(interval, silent) {
     this.#interval = interval ?? this.#interval;
     clearInterval(this.#alive);
+    this.#asked = 0;
     this.#alive = setInterval(() => {
-      // A server that has vanished closes nothing, and TCP takes minutes to notice.
-      if (performance.now() - this.#lastHeard > 2000 * this.#interval) silent();
-      else this.send({ type: "ping" });
+      // A server that has vanished closes nothing, and TCP takes minutes to notice. Pings count, not the time: a page out of sight is late.
+      if (this.#asked > 1) return silent();
+      this.#asked += 1;
+      this.send({ type: "ping" });
     }, this.#interval * 1000);
   }
 
   #receive(message) {
-    this.#lastHeard = performance.now();
+    this.#asked = 0;
     switch (message.type) {
       case "event":
         if (message.event.id <= this.#lastEvent) return;

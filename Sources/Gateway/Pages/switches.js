@@ -80,22 +80,22 @@ export class Switches {
       return false;
     }
     try {
-      await this.#devices.open(kind, id ? { id, exact: true } : { id: remembered[kind] });
+      await this.#devices.open(kind, id ? { id, exact: true } : { id: this.#devices.last[kind] ?? remembered[kind] });
     } catch (error) {
       // What is open stays.
-      this.#refused(error, kind, this.#devices[kind] ? [] : [kind]);
+      this.#refused(error, kind, this.#devices[kind] ? [] : [kind], id);
       return false;
     }
     if (id) remember({ [kind]: id });
     return true;
   }
 
-  #refused(error, name, unwanted) {
+  #refused(error, name, unwanted, id) {
     for (const kind of unwanted) this.#devices.want(kind, false);
     notice(deviceProblem(error, name), { label: say("all.again"), action: async () => {
       for (const kind of unwanted) this.#devices.wants[kind] = !this.#devices.blocked[kind];
       if (unwanted.length === 2) await this.begin();
-      else for (const kind of unwanted) await this.open(kind);
+      else await this.open(name, id);
     } });
   }
 

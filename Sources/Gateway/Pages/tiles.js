@@ -40,11 +40,11 @@ export class Tile {
     for (const event of ["loadeddata", "resize", "emptied"]) {
       this.#video.addEventListener(event, () => this.#showPicture());
     }
-    const expand = this.element.querySelector(".expand");
-    expand.hidden = group !== "screen" || own;
-    expand.addEventListener("click", () => {
+    this.#showExpand();
+    this.element.querySelector(".expand").addEventListener("click", () => {
       const isFull = document.fullscreenElement === this.element;
-      (isFull ? document.exitFullscreen() : this.element.requestFullscreen()).catch(() => {});
+      if (!document.fullscreenEnabled) this.#video.webkitEnterFullscreen();
+      else (isFull ? document.exitFullscreen() : this.element.requestFullscreen()).catch(() => {});
     });
   }
 
@@ -185,7 +185,14 @@ export class Tile {
     this.element.remove();
   }
 
+  /** Some phones fill the screen with pictures alone, once there is one. */
+  #showExpand() {
+    this.element.querySelector(".expand").hidden = this.group !== "screen" || this.own
+      || !(document.fullscreenEnabled || this.#video.webkitSupportsFullscreen);
+  }
+
   #showPicture() {
+    this.#showExpand();
     this.element.classList.toggle("has-picture", this.hasPicture);
   }
 }

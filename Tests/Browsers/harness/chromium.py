@@ -33,6 +33,9 @@ _FLAGS = (
 )
 
 
+# Of two flags of a name the last one counts.
+_GUARDED = ("--autoplay-policy=document-user-activation-required",)
+
 # Their codes, and what they write.
 _KEYS = {"Tab": (9, ""), "Enter": (13, "\r"), "Escape": (27, ""), "F6": (117, ""), "PageUp": (33, ""), "PageDown": (34, ""), "ArrowLeft": (37, ""),
          "ArrowUp": (38, ""), "ArrowRight": (39, ""), "ArrowDown": (40, "")}
@@ -51,9 +54,13 @@ class Chromium(Browser):
     # Three encodings of 640 × 360 too, of which it would else send two.
     ALL_LAYERS = "--force-fieldtrials=WebRTC-LegacySimulcastLayerLimit/Disabled/"
 
-    def __init__(self, flags=(), network=None):
-        """`network`: where it runs, unless it is here."""
-        command = ["chromium", *_FLAGS, *flags, "about:blank"]
+    # What a test evaluates counts as a press of the user's.
+    gestures = True
+
+    def __init__(self, flags=(), network=None, guarded=False):
+        """`network`: where it runs, unless it is here. `guarded`: as people have it, who press something before a page may play sound."""
+        self.gestures = not guarded
+        command = ["chromium", *_FLAGS, *(_GUARDED if guarded else ()), *flags, "about:blank"]
         super().__init__(Process("chromium", network.inside(command) if network else command))
         self._network = network
         self._remote = None
@@ -98,7 +105,7 @@ class Chromium(Browser):
     async def _evaluate(self, program, seconds):
         answer = await self._command(
             "Runtime.evaluate",
-            {"expression": program, "awaitPromise": True, "returnByValue": True, "userGesture": True}, seconds)
+            {"expression": program, "awaitPromise": True, "returnByValue": True, "userGesture": self.gestures}, seconds)
         if "exceptionDetails" in answer:
             details = answer["exceptionDetails"]
             raise RemoteError(details.get("exception", {}).get("description") or details.get("text"))
@@ -130,6 +137,11 @@ class Chromium(Browser):
             "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600})
         await self._command("Emulation.setEmulatedMedia", {"features": [
             {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]})
+
+    async def block(self, *patterns):
+        """What no longer comes, by its address, in which * stands for anything; without any all does again."""
+        await self._command("Network.enable")
+        await self._command("Network.setBlockedURLs", {"urls": list(patterns)})
 
     async def slow_down(self, times):
         """As on a machine whose processor is so many times slower."""
@@ -204,6 +216,7 @@ class _Tab(Chromium):
 
     def __init__(self, browser, session, context):
         self.process = browser.process
+        self.gestures = browser.gestures
         self._remote = browser._remote
         self._session = session
         self._context = context

@@ -9,7 +9,7 @@ import websockets
 from .calls import token
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../Server"))
-from signaller import joined, say  # noqa: E402 (shared with the tests of the server)
+from signaller import connect, hear, joined, say  # noqa: E402, F401 (shared with the tests of the server)
 
 
 @contextlib.asynccontextmanager
