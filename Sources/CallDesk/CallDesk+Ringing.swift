@@ -30,7 +30,8 @@ extension CallDesk {
     return invitations
   }
 
-  /// Whom an invitation to a call that goes on rings, or writes down.
+  /// The people that an invitation to an ongoing call rings, each once. Those who are ringing or in the call already are left out, unless
+  /// their present ring is one that they don't hear and this one is.
   func rung(
     of people: [PersonID], in call: CallState, by person: PersonID, _ transaction: borrowing Transaction
   ) throws(StoreError) -> [PersonID] {

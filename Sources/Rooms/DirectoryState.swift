@@ -271,8 +271,8 @@ struct DirectoryState<Handle: Sendable>: Sendable {
   }
 
   /// One waits no longer, whatever became of it.
-  /// - Parameter patience: seconds that the room stays from now, once a participant was in; else it waits as long as from the beginning,
-  ///   since the time for which somebody waits isn't the room's.
+  /// - Parameter patience: seconds that the room stays from now if a participant has been in it. A room that still expects its first
+  ///   participant gets its full waiting time again instead.
   /// - Returns: whether the room has gone.
   mutating func waitingEnded(in name: String, number: UInt64, patience: Int, now: Instant) -> Bool {
     waiting -= 1
