@@ -90,6 +90,13 @@ for (const element of document.querySelectorAll("body *")) {
 }
 return cut;
 """
+# What happened before isn't said any more.
+QUIET = "(await import('/notices.js')).hush();"
+# Connected again, which is said in passing.
+AGAIN = """
+(await import("/notices.js")).tell((await import("/words.js")).say("call.back"));
+await new Promise((resolve) => setTimeout(resolve, 100));
+"""
 # The longest that the banner says, with a button and without. The page takes it away at its next beat, so that all is measured at once,
 # without the tiles, which take their places a frame later.
 TROUBLE = """
@@ -232,7 +239,7 @@ return isIn ? [] : [`side: ${left}–${right}, ${top}–${bottom}`];
 
 
 async def _words(report, server, browser):
-    """Lobby, call and the list of people in it, also beneath a banner, upright and on the side, in the shortest and the longest words."""
+    """Lobby, call and the list of people in it, also beneath a banner and with a line in passing, upright and on the side, in the shortest and the longest words."""
     cut = {}
     for language in ("en", "de"):
         ada = await Person.arrive(browser, server, f"turned-{browser.name}", "Ada", PHONE, lang=language)
@@ -248,13 +255,15 @@ async def _words(report, server, browser):
                 await ada.tab.resize(width, height)
                 await asyncio.sleep(0.1)  # Tiles and bars take their places.
                 await ada.tab.evaluate("document.getAnimations().forEach((each) => each.finish())")
-                found = await ada.tab.evaluate(CLIPPED)
+                found = await ada.tab.evaluate(QUIET + CLIPPED)
                 if view == "people":
                     found += await ada.tab.evaluate(SHEET)
-                    for trouble in TROUBLES:
-                        shown = TROUBLE % json.dumps(trouble)
-                        for look in (CLIPPED, SHEET, NOTICE):
-                            found += await ada.tab.evaluate(shown + look) or []
+                    for before in (QUIET, AGAIN):
+                        await ada.tab.evaluate(before)
+                        for trouble in TROUBLES:
+                            shown = TROUBLE % json.dumps(trouble)
+                            for look in (CLIPPED, SHEET, NOTICE):
+                                found += await ada.tab.evaluate(shown + look) or []
                 if found:
                     cut[f"{view} in {language}, {width} × {height}"] = found
         await ada.leave()

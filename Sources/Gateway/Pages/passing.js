@@ -52,7 +52,9 @@ export class Passing {
       if (!this.#hasRoom) foot = this.#find(stage);
     }
     if (foot === undefined && menu) return this.#put(NaN);
+    if (!this.#hasRoom) foot ??= this.#overTheName();
     if (foot === undefined) {
+      this.#align(stage);
       this.#hasRoom = true;
       this.#call.style.setProperty("--passing", `${this.#lines.getBoundingClientRect().height + 2 * gap}px`);
     }
@@ -63,9 +65,22 @@ export class Passing {
     return this.#call.querySelector(".bar").getBoundingClientRect().top - gap;
   }
 
-  /** In the middle of the stage, beside which a panel may stand. */
+  /** In the middle of the stage, beside which a panel may stand, or of what else has room. */
   #align({ left, right, width }) {
-    Object.assign(this.#lines.style, { left: `${left}px`, right: `${innerWidth - right}px`, maxWidth: `${width - 2 * gap}px` });
+    Object.assign(this.#lines.style, { left: `${left}px`, right: `${innerWidth - right}px`, maxWidth: `${Math.max(width - 2 * gap, 0)}px` });
+  }
+
+  /**
+   * In the bar, over the name of the room, so that nothing moves for their sake; that the call is recorded stays to be seen.
+   * @returns {number | undefined} undefined: they don't fit there
+   */
+  #overTheName() {
+    if (!element("recorded").hidden) return undefined;
+    const [bar, place, controls] = [".bar", ".place", ".controls"].map((each) => this.#call.querySelector(each).getBoundingClientRect());
+    this.#align(place);
+    const { height } = this.#lines.getBoundingClientRect();
+    const foot = controls.top > place.bottom ? controls.top : bar.bottom;
+    return height <= foot - bar.top ? (bar.top + foot + height) / 2 : undefined;
   }
 
   #find({ top }) {
