@@ -307,7 +307,7 @@ async def _passing(report, server, browser):
             await look("many")
     await ada.tab.evaluate("(await import('/notices.js')).hush()")
     left = await ada.until("!document.getElementById('status').hasAttribute('style') && "
-                           "[document.getElementById('call').style.getPropertyValue('--passing')]")
+                           "[document.getElementById('call').style.getPropertyValue('--passing') + document.querySelector('.place').style.opacity]")
     await ada.leave()
     return report.row(f"page, {browser.name}: what is said in passing, in both orientations of two phones",
                       "over no name and nothing to press; then the tiles have all the room", covered or f"so; room left: “{left[0]}”",

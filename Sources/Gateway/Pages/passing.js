@@ -24,6 +24,7 @@ export function clear(box, area, kept, before = NaN) {
 export class Passing {
   #call = element("call");
   #lines = element("status");
+  #place = this.#call.querySelector(".place");
   #foot = NaN; // where they end, in pixels from the top of the window
   #hasRoom = false; // made for them above the bar, since there is none over the tiles
 
@@ -43,6 +44,7 @@ export class Passing {
     if (shown.length === 0 || this.#call.hidden) return this.#rest();
     const stage = element("stage").getBoundingClientRect();
     this.#align(stage);
+    this.#place.style.opacity = "";
     const menu = this.#call.querySelector(".menu:not([hidden])");
     // In the room that was made for them they stay.
     let foot = this.#hasRoom ? undefined : this.#find(stage);
@@ -52,7 +54,7 @@ export class Passing {
       if (!this.#hasRoom) foot = this.#find(stage);
     }
     if (foot === undefined && menu) return this.#put(NaN);
-    if (!this.#hasRoom) foot ??= this.#overTheName();
+    if (!this.#hasRoom) foot ??= this.#insteadOfTheName();
     if (foot === undefined) {
       this.#align(stage);
       this.#hasRoom = true;
@@ -71,16 +73,19 @@ export class Passing {
   }
 
   /**
-   * In the bar, over the name of the room, so that nothing moves for their sake; that the call is recorded stays to be seen.
+   * In the bar, where the name of the room is, so that nothing moves for their sake; that the call is recorded stays to be seen.
    * @returns {number | undefined} undefined: they don't fit there
    */
-  #overTheName() {
+  #insteadOfTheName() {
     if (!element("recorded").hidden) return undefined;
-    const [bar, place, controls] = [".bar", ".place", ".controls"].map((each) => this.#call.querySelector(each).getBoundingClientRect());
+    const [bar, controls] = [".bar", ".controls"].map((each) => this.#call.querySelector(each).getBoundingClientRect());
+    const place = this.#place.getBoundingClientRect();
     this.#align(place);
     const { height } = this.#lines.getBoundingClientRect();
     const foot = controls.top > place.bottom ? controls.top : bar.bottom;
-    return height <= foot - bar.top ? (bar.top + foot + height) / 2 : undefined;
+    if (height > foot - bar.top) return undefined;
+    this.#place.style.opacity = "0";
+    return (bar.top + foot + height) / 2;
   }
 
   #find({ top }) {
@@ -98,6 +103,7 @@ export class Passing {
     this.#foot = NaN;
     this.#hasRoom = false;
     this.#call.style.removeProperty("--passing");
+    this.#place.style.opacity = "";
     this.#lines.removeAttribute("style");
   }
 }
