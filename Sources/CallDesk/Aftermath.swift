@@ -101,8 +101,12 @@ public struct Aftermath: Sendable {
   /// What isn't these people's any more: nothing is sent there.
   public var devicesGone: [(person: PersonID, device: DeviceID)] = []
 
+  /// Of people's budgets.
+  var spent: [Spending] = []
+
   public init() {}
 
+  /// Whether nothing is to be done.
   public var isEmpty: Bool {
     listeners.isEmpty && rings.isEmpty && ringsEnded.isEmpty && closes.isEmpty && revoked.isEmpty
       && steps.isEmpty && sharedEvents.isEmpty && devicesGone.isEmpty

@@ -56,6 +56,7 @@ extension CallDesk {
         keys: keys.filter { key in call[key.person].map { $0.leaveReason != .removed } ?? false })
       if let problem = try problem(of: round, in: call, transaction) { return .failure(problem) }
       roundRates.count(caller.person, at: now.steady)
+      aftermath.spent.append(.rounds(caller.person, at: now.steady))
       try CallKeyRecords.replace(by: round, of: id, transaction)
       for other in Self.present(in: call, beside: caller.person) where !other.isHidden {
         let body = CallKeyBody(index: index, from: caller.person)

@@ -148,6 +148,7 @@ extension CallDesk {
         try rates.withLock { rates throws(CallBook.Refusal) in try book.start(start, rates: &rates, at: now) }
       )
     } catch { decided = .failure(error) }
+    aftermath.spent += book.counted.map(Spending.calls)
     // Before the others are rung by that name; who is refused hasn't come.
     if case .success = decided { try PersonRecords.note(caller, transaction) }
     var begun: CallRecords.Row?
@@ -231,7 +232,10 @@ extension CallDesk {
     if isNew, let problem = try comingProblem(of: person, at: now, transaction) { return .failure(problem) }
     let event = CallEvent.join(person, device, session: session, takeover: takeover, reader: reader)
     let result = try apply(event, to: id, by: person, at: now, &aftermath, transaction)
-    if isNew, case .success = result { changeRates.count(person, at: now.steady) }
+    if isNew, case .success = result {
+      changeRates.count(person, at: now.steady)
+      aftermath.spent.append(.changes(person, at: now.steady))
+    }
     return result
   }
 
@@ -289,8 +293,16 @@ extension CallDesk {
     if let metadata = change.metadata ?? nil, metadata.utf8.count > terms.metadata {
       throw .tooLarge("metadata")
     }
-    if let wait = changeRates.take(caller.person, at: clock().steady) { throw .tooMany(wait: wait) }
-    return try await self.change(id, .change(by: caller.person, change), by: caller)
+    // Who asks too often costs the store nothing.
+    if let wait = changeRates.wait(caller.person, at: clock().steady) { throw .tooMany(wait: wait) }
+    return try await decide { [self] transaction, aftermath, now throws(StoreError) in
+      if let wait = changeRates.take(caller.person, at: now.steady) { return .failure(.tooMany(wait: wait)) }
+      aftermath.spent.append(.changes(caller.person, at: now.steady))
+      return try documented(
+        apply(
+          .change(by: caller.person, change), to: id, by: caller.person, at: now, &aftermath, transaction),
+        transaction)
+    }
   }
 
   private func change(
@@ -329,6 +341,7 @@ extension CallDesk {
         try book.apply(event, to: id, rates: &rates, at: now)
       }
     } catch { refusal = error }
+    aftermath.spent += book.counted.map(Spending.calls)
     if refusal == nil, let keys { try CallKeyRecords.write(keys, of: id, transaction) }
     try keep(book, of: known, at: now, &aftermath, transaction)
     if let refusal { return .failure(CallProblem(refusal)) }

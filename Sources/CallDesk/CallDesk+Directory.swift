@@ -46,6 +46,7 @@ extension CallDesk {
         }
       if case .success(let receipt) = done, receipt.isNew {
         keyRates.count(caller.person, at: now.steady)
+        aftermath.spent.append(.keys(caller.person, at: now.steady))
         try PersonRecords.note(caller, transaction)
         try tellKeyChanged(caller.person, and: [caller.person], at: now, &aftermath, transaction)
       }

@@ -91,8 +91,11 @@ public final class CallDesk: Sendable {
     do throws(StoreError) {
       let (result, aftermath) = try await store.write(bytes: bytes) {
         [self] transaction throws(StoreError) -> (Result<Value, CallProblem>, Aftermath) in
+        // The try before came to nothing.
+        giveBack(places.takeSpent())
         places.take()
         var aftermath = Aftermath()
+        defer { places.spend(aftermath.spent) }
         let now = clock()
         let result = try body(transaction, &aftermath, now)
         if let request, case .success(let value) = result {
@@ -105,7 +108,12 @@ public final class CallDesk: Sendable {
       answer = result
     } catch {
       places.settle(nil)
-      if error.mayBeDone, let decision = places.decision { keepUnknown(decision) }
+      // What came to no decision was never to be committed.
+      if error.mayBeDone, let decision = places.decision {
+        keepUnknown(decision)
+      } else {
+        giveBack(places.takeSpent())
+      }
       throw unavailable(error)
     }
     return try answer.get()

@@ -60,6 +60,8 @@ final class DecisionPlaces: Sendable {
     var places: [UInt64] = []
     /// What the last try has decided; nil: it has come to no decision yet.
     var decision: UnknownDecisions.Decision?
+    /// What the last try has taken of budgets.
+    var spent: [Spending] = []
   }
 
   private let outlet: OrderedOutlet
@@ -71,6 +73,16 @@ final class DecisionPlaces: Sendable {
     state.withLock { state in
       state.places.append(outlet.take())
       state.decision = nil
+    }
+  }
+
+  func spend(_ spent: [Spending]) { state.withLock { $0.spent = spent } }
+
+  /// What the last try has spent, once.
+  func takeSpent() -> [Spending] {
+    state.withLock { state in
+      defer { state.spent = [] }
+      return state.spent
     }
   }
 

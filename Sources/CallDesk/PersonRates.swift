@@ -54,4 +54,9 @@ final class PersonRates: Sendable {
   func count(_ person: PersonID, at now: Int64) {
     state.withLock { $0.windows[person, default: RateWindow()].add(span: longest, at: now) }
   }
+
+  /// Takes back one that was counted at a time.
+  func giveBack(_ person: PersonID, at time: Int64) {
+    state.withLock { $0.windows[person]?.giveBack(at: time) }
+  }
 }

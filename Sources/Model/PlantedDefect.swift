@@ -781,6 +781,8 @@
     /// A session without an owner is offered to who came last.
     case latestAsked = "latest-asked"
     // MARK: - CallDesk
+    /// What the store refuses is taken of people's budgets all the same.
+    case spendingKept = "spending-kept"
     /// Everyone who knows a call's id may read it.
     case callOfAnyone = "call-of-anyone"
     /// A call's token is good behind the person's removal and the call's end.

@@ -53,6 +53,7 @@ BEHAVIOURS = {
     "what waits while a peer is being adopted keeps its order": ["batch-backwards"],
     "a closed room waits for nothing": ["closed-room-waits", "finished-changes"],
     "who is refused changes nothing of a room's time": ["refused-counts"],
+    "what the store refuses is taken of no budget": ["spending-kept"],
     "reports after a restart, and those of retransmissions": ["report-after-restart", "report-of-before", "rtx-report-clock"],
     "numbers and picture ids over a change of source": ["picture-id-width", "picture-id-repeated", "nack-other-source",
                                                         "late-is-highest"],

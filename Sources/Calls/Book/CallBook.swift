@@ -60,6 +60,8 @@ public struct CallBook: Sendable {
   private var calls: [CallUUID: CallState] = [:]
   /// In the order in which it happened; a call may be there more than once.
   public private(set) var changes: [Change] = []
+  /// What it has counted of who calls and rings.
+  public private(set) var counted: [CallRates.Count] = []
 
   /// - Parameters:
   ///   - calls: the call that the request names, of each person that is to be rung one that it is in, and those by which such a person
@@ -103,14 +105,14 @@ public struct CallBook: Sendable {
       throw .call(.tooManyPeople(most: terms.call.people))
     }
     if let mirror = mirror(of: wanted, at: now) {
-      if let wait = rates.take(start: wanted.caller, ringing: [], at: now.steady) { throw .tooOften(wait) }
+      try count(CallRates.Count(person: wanted.caller, isStart: true, rung: [], at: now.steady), in: &rates)
       let refusal = perform(
         .join(wanted.caller, wanted.device, session: wanted.session, takeover: false), on: mirror, at: now)
       if let refusal { throw .call(refusal) }
       return mirror
     }
     let rung = wanted.recipients.filter { !$0.isBusy || $0.isSilent }.map(\.person)
-    if let wait = rates.take(start: wanted.caller, ringing: rung, at: now.steady) { throw .tooOften(wait) }
+    try count(CallRates.Count(person: wanted.caller, isStart: true, rung: rung, at: now.steady), in: &rates)
     do throws(CallRefusal) {
       let (call, effects) = try CallState.start(wanted, terms: terms.call, at: now)
       calls[call.id] = call
@@ -156,7 +158,7 @@ public struct CallBook: Sendable {
   }
 
   /// As they are made. Who is rung is counted, or is busy, which the people of the call hear as well; and only if all of it is done.
-  private func invitations(
+  private mutating func invitations(
     _ others: [CallInvitation], by person: PersonID, to id: CallUUID, rates: inout CallRates, at now: CallTime
   ) throws(Refusal) -> [CallInvitation] {
     guard let call = calls[id] else { throw .call(.unknown) }
@@ -165,8 +167,13 @@ public struct CallBook: Sendable {
       throw .call(error)
     }
     let changed = new.filter { call.canInvite($0.person, unheard: $0.isUnheard) }.map(\.person)
-    if let wait = rates.take(ringing: changed, by: person, at: now.steady) { throw .tooOften(wait) }
+    try count(CallRates.Count(person: person, isStart: false, rung: changed, at: now.steady), in: &rates)
     return new
+  }
+
+  private mutating func count(_ count: CallRates.Count, in rates: inout CallRates) throws(Refusal) {
+    if let wait = rates.take(count) { throw .tooOften(wait) }
+    counted.append(count)
   }
 
   private mutating func perform(_ event: CallEvent, on id: CallUUID, at now: CallTime) -> CallRefusal? {

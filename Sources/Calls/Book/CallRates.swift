@@ -9,6 +9,17 @@ public struct CallRates: Sendable {
     public init() {}
   }
 
+  /// What was counted at once.
+  public struct Count: Hashable, Sendable {
+    public var person: PersonID
+    /// Whether a call was begun by it.
+    public var isStart: Bool
+    /// Each once; those who aren't rung aren't among them.
+    public var rung: [PersonID]
+    /// On the clock that doesn't jump.
+    public var at: Int64
+  }
+
   private struct Pair: Hashable, Sendable {
     var from: PersonID
     var to: PersonID
@@ -35,39 +46,31 @@ public struct CallRates: Sendable {
     ringWaits(person, others, now).compactMap { $0 }.max()
   }
 
-  /// Counts a start and its rings, or neither.
-  /// - Parameters:
-  ///   - rung: each once; those who aren't rung aren't among them.
-  ///   - now: milliseconds on the clock that doesn't jump.
+  /// Counts a start and its rings, or none of them.
   /// - Returns: in how many milliseconds all of it may be done; nil: it may, and is counted.
-  mutating func take(start person: PersonID, ringing rung: [PersonID], at now: Int64) -> Int64? {
+  mutating func take(_ count: Count) -> Int64? {
+    let (person, rung, now) = (count.person, count.rung, count.at)
     sweep(at: now)
-    let waits =
-      [starts[person]?.wait(most: terms.starts, span: Self.minute, at: now)] + ringWaits(person, rung, now)
+    var waits = ringWaits(person, rung, now)
+    if count.isStart { waits.append(wait(forStartBy: person, at: now)) }
     if let wait = waits.compactMap({ $0 }).max() { return wait }
-    guard starts[person] != nil || starts.count < Self.capacity else { return Self.minute }
-    if let wait = count(person, rung, at: now) { return wait }
-    starts[person, default: RateWindow()].add(span: Self.minute, at: now)
+    let isFull = count.isStart && starts[person] == nil && starts.count >= Self.capacity
+    guard !isFull, rings.count + rung.count <= Self.capacity else { return Self.minute }
+    for other in rung {
+      rings[Pair(from: person, to: other), default: RateWindow()].add(span: Self.minute, at: now)
+    }
+    if count.isStart { starts[person, default: RateWindow()].add(span: Self.minute, at: now) }
     return nil
   }
 
-  /// The same of rings alone.
-  mutating func take(ringing rung: [PersonID], by person: PersonID, at now: Int64) -> Int64? {
-    sweep(at: now)
-    if let wait = wait(forRinging: rung, by: person, at: now) { return wait }
-    return count(person, rung, at: now)
+  /// Takes back what was counted: nothing came of it, for which the person can't be blamed.
+  public mutating func giveBack(_ count: Count) {
+    if count.isStart { starts[count.person]?.giveBack(at: count.at) }
+    for other in count.rung { rings[Pair(from: count.person, to: other)]?.giveBack(at: count.at) }
   }
 
   private func ringWaits(_ person: PersonID, _ rung: [PersonID], _ now: Int64) -> [Int64?] {
     rung.map { rings[Pair(from: person, to: $0)]?.wait(most: terms.rings, span: Self.minute, at: now) }
-  }
-
-  private mutating func count(_ person: PersonID, _ rung: [PersonID], at now: Int64) -> Int64? {
-    guard rings.count + rung.count <= Self.capacity else { return Self.minute }
-    for other in rung {
-      rings[Pair(from: person, to: other), default: RateWindow()].add(span: Self.minute, at: now)
-    }
-    return nil
   }
 
   /// Windows in which nothing has happened lately go, once a minute.

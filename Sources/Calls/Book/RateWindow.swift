@@ -22,5 +22,10 @@ public struct RateWindow: Hashable, Sendable {
     times.append(now)
   }
 
+  /// Takes back one that was counted at a time; nothing happens if it isn't counted any more.
+  public mutating func giveBack(at time: Int64) {
+    if let index = times.lastIndex(of: time) { times.remove(at: index) }
+  }
+
   public func isIdle(span: Int64, at now: Int64) -> Bool { times.allSatisfy { now - $0 >= span } }
 }
