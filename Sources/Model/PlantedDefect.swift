@@ -116,6 +116,14 @@
     case reportAfterRestart = "report-after-restart"
     /// After a restart the sender report of before it is still answered.
     case reportOfBefore = "report-of-before"
+    /// Another source's pictures are compared with those of the one before.
+    case pictureOfBefore = "picture-of-before"
+    /// Feedback goes on under the source of a track that has ended.
+    case feedbackOfEnded = "feedback-of-ended"
+    /// What checks of the path measure is heard by no session.
+    case checksUnheeded = "checks-unheeded"
+    /// A subscriber's last report of losses counts for ever.
+    case lossForEver = "loss-for-ever"
     /// A missing packet is asked for before it may have been overtaken.
     case nackEarly = "nack-early"
     /// A packet is sent again however often it is asked for within a round trip.
@@ -305,6 +313,8 @@
     case closedRoomWaits = "closed-room-waits"
     /// A refused join ends a room as if a participant had left it.
     case refusedCounts = "refused-counts"
+    /// Whether somebody who waits may come in is asked before all has happened.
+    case askedTooSoon = "asked-too-soon"
     /// The settings of a room that is over can be changed.
     case finishedChanges = "finished-changes"
     /// A room's own limit may be above the server's.
@@ -533,6 +543,8 @@
     case momentWatched = "moment-watched"
     /// Viewers at other workers leave an encoding that has stopped at their next look.
     case stopHeardLate = "stop-heard-late"
+    /// Behind the last track of video what was wanted of it stays so.
+    case lastTrackWanted = "last-track-wanted"
     /// An encoding is sent for a slot that has yet to begin and goes on to another.
     case passingWatched = "passing-watched"
     /// What other workers' listeners lose is said where one listens beside the publisher alone.
@@ -581,6 +593,8 @@
     case lostAtHandover = "lost-at-handover"
     /// A track that is muted flows again when its publisher is rebuilt from its state.
     case mutedFlowsAfterMove = "muted-flows-after-move"
+    /// Encodings that a muted track has new aren't muted.
+    case newEncodingsFlow = "new-encodings-flow"
     /// An unmute sends no key-frame request.
     case unmuteWithoutKeyFrame = "unmute-without-key-frame"
     // MARK: - The link between namespaces
@@ -733,6 +747,8 @@
     case undecodableRecorded = "undecodable-recorded"
     /// What was lost of sound is left out, and what follows comes too early.
     case gapsClosed = "gaps-closed"
+    /// A packet that is late has what follows it filled in once more.
+    case filledAgain = "filled-again"
     /// The encoding that is written changes in the midst of pictures.
     case switchesAnywhere = "switches-anywhere"
     /// A timestamp that its arrival contradicts is believed.

@@ -111,6 +111,56 @@ struct ProbeControllerTests {
     #expect(next != nil)
   }
 
+  @Test func `the first whose feedback comes behind a silence is judged, and begins no other climb`() throws {
+    var probes = ProbeController()
+    let begun = probes.next(target: 300e3, WantedRate(), isIdle: true, now: Self.at(0))
+    let first = try #require(begun)
+    probes.hurry()
+    probes.judged(.carries(first.rate), cluster: first.cluster, WantedRate(rate: 9e6))
+    #expect(probes.firstLeft == 0)
+    let second = probes.next(target: first.rate, WantedRate(rate: 9e6), isIdle: true, now: Self.at(0.1))
+    #expect(second.map { $0.rate > first.rate } == true)
+    probes.hurry()
+    let third = probes.next(target: first.rate, WantedRate(rate: 9e6), isIdle: true, now: Self.at(0.2))
+    #expect(third.map { $0.rate <= 2 * first.rate } ?? true)
+  }
+
+  /// Whatever a peer lets be heard of it, and in whatever order: each of these is a message of the peer's, or its silence.
+  @Test(arguments: 1...400 as ClosedRange<UInt64>)
+  func `in any order of what is heard they go on, and those of a start are no more than there may be`(
+    seed: UInt64
+  ) {
+    var random = RandomSource.seeded(state: seed)
+    var probes = ProbeController()
+    if random.next() % 4 == 0 { probes.resume(firstLeft: UInt8(truncatingIfNeeded: random.next())) }
+    var (now, plans, starts) = (0.0, [UInt16](), 0)
+    for _ in 0..<200 {
+      now += Double(random.next() % 700) / 1_000
+      let rates = (0..<3).map { _ in Double(random.next() % 5_000_000) }
+      let wanted = WantedRate(
+        rate: rates[0], next: random.next() % 2 == 0 ? nil : rates[1],
+        room: random.next() % 3 == 0 ? nil : rates[2])
+      switch random.next() % 6 {
+      case 0, 1, 2:
+        let left = probes.firstLeft
+        let plan = probes.next(
+          target: 300e3, wanted, isIdle: random.next() % 2 == 0, now: Self.at(now))
+        if let plan { plans.append(plan.cluster) }
+        if probes.firstLeft < left { starts += 1 }
+      case 3:
+        let cluster = random.next() % 4 == 0 ? plans.first : plans.last
+        let rate = Double(random.next() % 3_000_000)
+        probes.judged(
+          random.next() % 3 == 0 ? .failed(rate) : .carries(rate), cluster: cluster ?? 0, wanted, above: 300e3
+        )
+      case 4: probes.hurry()
+      default: probes.cancel()
+      }
+      #expect(probes.firstLeft <= 8)
+    }
+    #expect(starts <= 8)
+  }
+
   @Test func `where nothing is withheld, or what is sent fills the target, there are none`() {
     var probes = settled()
     let full = probes.next(target: 1e6, WantedRate(rate: 4e6, next: 3e6), isIdle: false, now: Self.at(20))

@@ -117,7 +117,7 @@ struct ProbeController: BitwiseCopyable {
     switch phase {
     case .new:
       phase = .climbing
-      attempts -= 1
+      attempts = max(attempts, 1) - 1
       isFirst = true
       add(Self.first * target, above: target)
     case .climbing: break
@@ -179,8 +179,8 @@ struct ProbeController: BitwiseCopyable {
       noteRoom(isFound: false)
     }
     let next = wanted.next ?? 0
-    let wasClimbing = phase == .climbing
-    guard wasClimbing || phase == .settled else { return }
+    // Behind a silence it would begin again: what was heard of the one before it is as good.
+    let wasClimbing = phase != .settled
     let wasFirst = isFirst
     isFirst = false
     phase = .settled
