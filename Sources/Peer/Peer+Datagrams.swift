@@ -85,6 +85,7 @@ extension Peer {
     settle(now: now, &context)
     guard transport.ended == nil else { return }
     let isReporting = session.reports(at: now)
+    if isReporting, let checked = transport.agent.roundTripTime { session.noteChecked(checked, now: now) }
     let ratesChanged = isReporting && transport.tally(now: now)
     session.poll(now: now, ratesChanged: ratesChanged, context: &context.media)
     noteCompounds(now: now, &context)

@@ -92,7 +92,7 @@ extension Peer {
   /// Whether a slot's sound is sent with the packets before it.
   public func hasRedundancy(slot: Int) -> Bool { session.hasRedundancy(slot: slot) }
   /// Share of a slot's packets that its subscriber lost, smoothed: 0–1.
-  public func loss(ofSlot slot: Int) -> Double { session.loss(ofSlot: slot) }
+  public func loss(ofSlot slot: Int, now: Instant) -> Double { session.loss(ofSlot: slot, now: now) }
   /// How often an encoding's source has started over; nil before its first packet.
   public func incarnation(ofReceiver index: Int, encoding: Int = 0) -> UInt8? {
     session.incarnation(ofTrack: index, encoding: encoding)

@@ -158,6 +158,9 @@ struct WorkerCoreTests {
     workers.run(.close(b), .close(b))
     expectEmpty(workers.report())
     #expect(workers.closed() == [a: .requested, b: .requested])
+    // The tracks of video are looked at once more, to want nothing of them.
+    workers.now = workers.deadline()
+    workers.poll()
     #expect(workers.deadline() == .never)
   }
 

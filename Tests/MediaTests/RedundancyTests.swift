@@ -23,7 +23,9 @@ struct RedundancyTests {
     }
 
     var isOn: Bool { redundancy.isOn }
-    var loss: Double { redundancy.loss }
+    var loss: Double { redundancy.loss(now: now) }
+
+    func wait(_ span: Duration) { now = now + span }
 
     /// A report each second.
     func report(_ share: Double, target: Double? = nil, times: Int = 1) {
@@ -89,6 +91,18 @@ struct RedundancyTests {
       #expect(found.map(\.bytes) == expected.map { payloads[$0] })
       #expect(found.map(\.back) == expected.map { (number - $0) * 960 })
     }
+  }
+
+  @Test func `losses count as long as they are reported, and for five seconds more`() {
+    let stream = Stream()
+    stream.report(1, times: 3)
+    #expect(stream.loss > 0.6)
+    stream.wait(.seconds(4))
+    #expect(stream.loss > 0.6)
+    stream.wait(.seconds(2))
+    #expect(stream.loss == 0, "its publisher protects the sound no longer for one who says nothing")
+    stream.report(1)
+    #expect(stream.loss > 0.7, "what it said before is still a part of it")
   }
 
   /// What of the sound is missing where packets are lost, in percent.

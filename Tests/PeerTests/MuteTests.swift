@@ -29,6 +29,32 @@ struct MuteTests {
     #expect(first.restart == 1 && first.extendedSequence & 0xFFFF == 102)
   }
 
+  @Test func `a mute is the track's: encodings that it has new, under names or sources, are muted too`()
+    throws
+  {
+    let far = try Far(AgreedMedia(receive: [Far.section(0, ssrc: 1), Far.section(1, .audio, ssrc: 2)]))
+    var traits = TrackTraits()
+    traits.insert(.encrypted)
+    far.peer.session.setTraits(track: 0, traits)
+    far.peer.setMuted(receiver: 0, true)
+    for encodings in [
+      [1, 3, 4].map { ReceiveEncoding(ssrc: $0) }, ["f", "h", "q"].map { ReceiveEncoding(rid: $0) },
+      [ReceiveEncoding(ssrc: 1)],
+    ] {
+      var section = Far.section(0)
+      section.encodings = encodings
+      far.apply(AgreedMedia(receive: [section, Far.section(1, .audio, ssrc: 2)]))
+      for index in encodings.indices {
+        let receiver = far.peer.session.receiving.pointer(0).pointee.encoding(index).pointee.receiver
+        #expect(receiver.isMuted && receiver.word.isEncrypted)
+      }
+      for ssrc in encodings.compactMap(\.ssrc) { #expect(far.send(ssrc: ssrc, payloadType: 96) == nil) }
+    }
+    #expect(far.dropped(.trackMuted) == 4 && far.send(ssrc: 2, payloadType: 111) != nil)
+    far.peer.setMuted(receiver: 0, false)
+    #expect(far.send(ssrc: 1, payloadType: 96) != nil)
+  }
+
   @Test func `sound at more than any codec takes goes no further, and no other track suffers`() throws {
     let far = try Far(AgreedMedia(receive: [Far.section(0, ssrc: 1), Far.section(1, .audio, ssrc: 2)]))
     let payload = [UInt8](repeating: 7, count: 1_000)

@@ -24,7 +24,7 @@ extension WorkerCore {
     var worst = 0.0
     for position in 0..<entry.pointee.consumers.count {
       guard case .slot(let place, let slot) = entry.pointee.consumers[position] else { continue }
-      worst = max(worst, peers.pointer(place).pointee.loss(ofSlot: slot))
+      worst = max(worst, peers.pointer(place).pointee.loss(ofSlot: slot, now: now))
     }
     let fraction = UInt8(clamping: Int(worst * 256))
     let track = entry.pointee.key

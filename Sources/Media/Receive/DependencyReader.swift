@@ -19,6 +19,13 @@ struct DependencyReader: BitwiseCopyable {
 
   init() {}
 
+  /// The source is another: its timestamps and its frames' numbers are nothing to those of before.
+  mutating func startOver() {
+    hasPicture = false
+    last = (.min, true)
+    followsUnfinished = false
+  }
+
   /// The size of pictures by layer of size, where the structure says it.
   private(set) var pictures = EncodingDescription().pictures
 

@@ -234,6 +234,11 @@ public struct TrackReceiver: Sendable {
     clock.reportArrival = .never
     clock.line.reset()
     clock.pace.reset()
+    #if PLANTED_DEFECTS
+      if !PlantedDefect.isOn(.pictureOfBefore) { dependencies.startOver() }
+    #else
+      dependencies.startOver()
+    #endif
     // No subscriber can go on without one, and one that gets nothing doesn't ask.
     requestKeyFrame()
   }

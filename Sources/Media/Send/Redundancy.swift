@@ -39,7 +39,9 @@ struct Redundancy: ~Copyable {
   private var opus: UInt8 = 255
   @usableFromInline var isOn = false
   /// Share of the stream's packets that its receiver lost, smoothed: 0–1.
-  private(set) var loss = 0.0
+  private var loss = 0.0
+  /// When the last report came.
+  private var reportedAt = Instant(nanoseconds: .min / 2)
   private var lossySince: Instant?
   /// Packets by turns, by their index; memory for them once it is on.
   @usableFromInline var memory: UnsafeMutableRawPointer?
@@ -67,6 +69,7 @@ struct Redundancy: ~Copyable {
   ///   - target: bits per second that the path carries; nil: nothing is known of it.
   mutating func report(_ share: Double, target: Double?, now: Instant) {
     loss += (share - loss) * Self.smoothing
+    reportedAt = now
     if loss >= Self.ends { lossySince = now }
     let fits = target.map { $0 >= Self.leastTarget } ?? true
     if isOn {
@@ -76,6 +79,17 @@ struct Redundancy: ~Copyable {
       isOn = true
       memory = memory ?? .allocate(byteCount: Self.places * Self.mostBytes, alignment: 8)
     }
+  }
+
+  /// So long reports are believed that are followed by none.
+  private static let believed = Duration.seconds(5)
+
+  /// Share of the stream's packets that its receiver loses, smoothed: 0–1. One that says nothing any more has publishers protect nothing.
+  func loss(now: Instant) -> Double {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.lossForEver) { return loss }
+    #endif
+    return now - reportedAt < Self.believed ? loss : 0
   }
 
   /// The stream has another source from here on: what it sent until now is not repeated.

@@ -75,12 +75,19 @@ extension MediaSession {
 
   private mutating func forget(_ ssrc: UInt32?, _ changes: inout [StreamChange]) {
     guard let ssrc else { return }
+    if feedbackSSRC == ssrc { feedbackSSRC = 0 }
     streams.remove(ssrc)
     changes.append(StreamChange(ssrc: ssrc, isMapped: false))
   }
 
   /// Enters the streams of all tracks into the map.
   mutating func bindAll(_ changes: inout [StreamChange]) {
+    #if PLANTED_DEFECTS
+      if !PlantedDefect.isOn(.feedbackOfEnded) { feedbackSSRC = 0 }
+    #else
+      // Of a stream that has ended libwebrtc takes no feedback, and so none of those that go on.
+      feedbackSSRC = 0
+    #endif
     for index in 0..<receiving.count where receiving.pointer(index).pointee.isAgreed {
       bind(index, &changes)
     }

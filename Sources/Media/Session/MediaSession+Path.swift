@@ -184,6 +184,8 @@ extension MediaSession {
 struct PathWord {
   /// What the path to the peer carries, by its own estimates and its receiver reports.
   var reported = ReportedRate()
+  /// When a report said last how long the round trip is. No state: until the next one, checks do.
+  var roundTripReported = Instant(nanoseconds: .min / 2)
   /// Of its reports on streams.
   var clock = ReportClock()
   /// What the path from the peer carries, where it gives no transport-wide numbers and says when its packets left.

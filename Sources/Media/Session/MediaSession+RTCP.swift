@@ -105,8 +105,21 @@ extension MediaSession {
       let (packets, lost) = losses.reported(
         fraction: reports.fractionLost, of: reports.spanReported, sent: reports.packetsReported)
       path.reported.take(packets: Double(packets), lost: Double(lost) / 256, now: now)
-      if let measured = slots.pointer(slot).pointee.forwarder.reports.roundTrip { roundTrip = measured }
+      if let measured = slots.pointer(slot).pointee.forwarder.reports.roundTrip {
+        (roundTrip, path.roundTripReported) = (measured, now)
+      }
     }
+  }
+
+  /// So long a report's word counts more than that of a check: reports come more often.
+  private static let reportsCount = Duration.seconds(15)
+
+  /// Checks of the path have measured it, for peers that get nothing and so report on nothing.
+  public mutating func noteChecked(_ measured: Duration, now: Instant) {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.checksUnheeded) { return }
+    #endif
+    if now - path.roundTripReported >= Self.reportsCount { roundTrip = measured }
   }
 
   private mutating func receiveNACK(_ request: consuming NACKReader, _ context: inout MediaContext) {

@@ -55,7 +55,9 @@ extension MediaSession {
   public func hasRedundancy(slot: Int) -> Bool { slots.pointer(slot).pointee.redundancy.isOn }
 
   /// Share of a slot's packets that its subscriber lost, smoothed: 0–1.
-  public func loss(ofSlot slot: Int) -> Double { slots.pointer(slot).pointee.redundancy.loss }
+  public func loss(ofSlot slot: Int, now: Instant) -> Double {
+    slots.pointer(slot).pointee.redundancy.loss(now: now)
+  }
 
   @inline(__always)
   public mutating func isAudio(slot: Int) -> Bool { slots.pointer(slot).pointee.forwarder.kind == .audio }

@@ -52,6 +52,7 @@ extension MediaSession {
   public mutating func peerMoved() {
     estimator.startOver()
     path.reported = ReportedRate()
+    path.roundTripReported = Instant(nanoseconds: .min / 2)
     path.sendTimes = SendTimeEstimator()
     path.clock = ReportClock()
     var cursor = EncodingCursor()

@@ -39,6 +39,8 @@ struct ReceivingSection: ~Copyable {
       return
     }
     var rebuilt = OwnedArray<ReceivedEncoding>(capacity: new.count)
+    // The whole track is muted, or encrypted end to end: so is an encoding that it has had before, and one that is new.
+    let isMuted = encodings.pointer(0).pointee.receiver.isMuted
     for index in new.indices {
       let old = index < encodings.count ? encodings.pointer(index).pointee : nil
       if var old, old.isFor(new[index]) {
@@ -47,6 +49,12 @@ struct ReceivingSection: ~Copyable {
       } else {
         rebuilt.append(ReceivedEncoding(agreed, index, after: old))
       }
+      #if PLANTED_DEFECTS
+        if PlantedDefect.isOn(.newEncodingsFlow) { continue }
+      #endif
+      let receiver = rebuilt.pointer(index)
+      receiver.pointee.receiver.isMuted = isMuted
+      receiver.pointee.receiver.word.isEncrypted = traits.contains(.encrypted)
     }
     encodings = rebuilt
   }
