@@ -2,7 +2,8 @@ internal import KeyLog
 internal import Model
 internal import Storage
 
-/// Whose keys the log has, on the store's thread. A row that none of ours can be is an error of the store.
+/// Whose keys the log has, on the store's thread. A row that none of ours can be is unreadable, which is of one
+/// write or read alone.
 enum KeyRows {
   // MARK: - People
 
@@ -10,7 +11,9 @@ enum KeyRows {
     let rows = try transaction.run("SELECT salt FROM key_people WHERE person = $1", [.bytes(of: person)])
     guard let row = rows.first else { return nil }
     let salt = try row.bytes(0)
-    guard salt.count == KeyOwner.saltSize else { throw .failed("a salt of \(salt.count) bytes") }
+    guard salt.count == KeyOwner.saltSize else {
+      throw .unreadable("a salt of the log of keys has \(salt.count) bytes")
+    }
     return KeyOwner(person: person, salt: salt)
   }
 
@@ -118,13 +121,13 @@ enum KeyRows {
   private static func entry(_ row: SQLRow, of owner: KeyOwner) throws(StoreError) -> KeyEntry {
     let (leaf, number, bytes) = (try row.integer(0), try row.integer(2), try row.bytes(3))
     guard leaf >= 0, leaf < Int64(MerkleTree.mostLeaves) else {
-      throw .failed("the log of keys has no place \(leaf)")
+      throw .unreadable("the log of keys has no place \(leaf)")
     }
     var key: DeviceKey?
     if number != 0 || !bytes.isEmpty {
       guard let algorithm = UInt8(exactly: number).flatMap(KeyAlgorithm.init(rawValue:)),
         (1...DeviceKey.mostBytes).contains(bytes.count)
-      else { throw .failed("the entry \(leaf) of the log of keys is no key") }
+      else { throw .unreadable("the entry \(leaf) of the log of keys is no key") }
       key = DeviceKey(stored: algorithm, bytes)
     }
     return KeyEntry(
@@ -162,7 +165,7 @@ enum KeyRows {
 
   private static func id(_ row: SQLRow, _ column: Int) throws(StoreError) -> KeyID {
     guard let hash = MerkleHash(try row.bytes(column)) else {
-      throw .failed("the log of keys has a hash that is none")
+      throw .unreadable("the log of keys has a hash that is none")
     }
     return KeyID(hash)
   }
@@ -170,7 +173,7 @@ enum KeyRows {
   /// That there are no more than one can have: what others have written is not answered without end.
   private static func check(_ rows: [SQLRow]) throws(StoreError) {
     guard rows.count <= KeyBounds.devices else {
-      throw .failed("a person has keys for more than \(KeyBounds.devices) devices")
+      throw .unreadable("a person has keys for more than \(KeyBounds.devices) devices")
     }
   }
 }

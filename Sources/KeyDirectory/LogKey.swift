@@ -48,10 +48,10 @@ enum LogKey {
     let pem = try row.string(2)
     let key: SigningKey
     do throws(SigningKeyError) { key = try SigningKey(pem: pem) } catch {
-      throw .failed("the stored key of the log of keys can't be read: \(error)")
+      throw .unreadable("the stored key of the log of keys can't be read: \(error)")
     }
     guard key.publicKey == publicKey else {
-      throw .failed("the stored key of the log of keys isn't that of its public key")
+      throw .unreadable("the stored key of the log of keys isn't that of its public key")
     }
     return .success(key)
   }

@@ -24,11 +24,11 @@ struct StoredTree {
 
   static func read(in transaction: borrowing Transaction) throws(StoreError) -> StoredTree {
     guard let row = try transaction.run("SELECT size FROM key_log WHERE one = 1").first else {
-      throw .failed("there is no log of keys")
+      throw .unreadable("there is no log of keys")
     }
     let size = try row.integer(0)
     guard let tree = MerkleTree(size: Int(size)) else {
-      throw .failed("the log of keys can't have \(size) leaves")
+      throw .unreadable("the log of keys can't have \(size) leaves")
     }
     return StoredTree(tree)
   }
@@ -73,7 +73,7 @@ struct StoredTree {
   ) throws(StoreError) -> Proofs {
     let leaves = entries.map(\.leaf)
     guard leaves.allSatisfy({ $0 < tree.size }) else {
-      throw .failed("an entry lies beyond the end of the log of keys")
+      throw .unreadable("an entry lies beyond the end of the log of keys")
     }
     var wanted = Set(leaves.map { MerkleNode(level: 0, index: $0) })
     _ = made(of: leaves, from: old ?? tree.size) { node in
@@ -87,7 +87,7 @@ struct StoredTree {
       #endif
       let leaf = try hash(of: MerkleNode(level: 0, index: entry.leaf))
       guard leaf == entry.id.hash else {
-        throw .failed("the entry \(entry.leaf) of the log of keys isn't what the tree has there")
+        throw .unreadable("the entry \(entry.leaf) of the log of keys isn't what the tree has there")
       }
     }
     guard let proofs = try made(of: leaves, from: old ?? tree.size, read: hash(of:)) else {
@@ -114,7 +114,7 @@ struct StoredTree {
 
   private func hash(of node: MerkleNode) throws(StoreError) -> MerkleHash {
     guard let hash = known[node] else {
-      throw .failed("the log of keys lacks the hash \(node.index) of level \(node.level)")
+      throw .unreadable("the log of keys lacks the hash \(node.index) of level \(node.level)")
     }
     return hash
   }
@@ -147,7 +147,7 @@ struct StoredTree {
       let padding = Array(repeating: Int64(-1), count: Self.batch - numbers.count)
       for row in try transaction.run(Self.select, (numbers + padding).map { .integer($0) }) {
         guard let node = places[try row.integer(0)], let hash = MerkleHash(try row.bytes(1)) else {
-          throw .failed("the log of keys has a hash that is none")
+          throw .unreadable("the log of keys has a hash that is none")
         }
         known[node] = hash
       }

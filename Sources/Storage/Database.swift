@@ -20,6 +20,12 @@ protocol Database: AnyObject {
   func run(_ statement: SQLStatement, each rows: [[SQLValue]]) throws(StoreError)
   /// Statements without values, of a migration, or that begin and end a transaction.
   func execute(_ sql: String) throws(StoreError)
+  /// Makes sure that no other server has used the database since this one opened it first; behind the schema, each time that it was
+  /// opened.
+  /// - Throws: `takenOver`, from then on and for good.
+  func claim() throws(StoreError)
+  /// Has a step of the schema take its time, in the transaction that has begun: how long that is goes by how much there is.
+  func migrate(_ body: () throws(StoreError) -> Void) throws(StoreError)
   /// Copies it aside as it is, before it is brought from that version to a newer one.
   func keepCopy(of version: Int) throws(StoreError)
   /// As if nothing of the transaction had been; a connection that can't even do that is given up.
@@ -32,6 +38,11 @@ extension Database {
   func begin() throws(StoreError) { try execute(dialect.begin) }
   /// Returns once it is on the disk.
   func commit() throws(StoreError) { try execute("COMMIT") }
+
+  /// A lock that stays for as long as the process keeps others out.
+  func claim() throws(StoreError) {}
+
+  func migrate(_ body: () throws(StoreError) -> Void) throws(StoreError) { try body() }
 
   /// A database that has an operator of its own is backed up by that one.
   func keepCopy(of version: Int) throws(StoreError) {}

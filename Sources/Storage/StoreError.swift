@@ -17,6 +17,9 @@ public enum StoreError: Error, Equatable, Sendable {
   case unreachable(String)
   /// The connection ended, or no answer came, in the middle: what was under way may have been done or not.
   case connectionLost(String)
+  /// Another server has used the database since this one lost its connection: what this one would go on from is no longer what is there.
+  /// Nothing was done, and nothing will be.
+  case takenOver(String)
   /// Somebody else's transaction stands in the way. Nothing was done.
   case busy(String)
   /// The database doesn't take this one write, whose values are at fault; others of the same transaction are done.
@@ -39,6 +42,9 @@ public enum StoreError: Error, Equatable, Sendable {
     }
   }
 
+  /// Whether nothing will ever be done again.
+  var isForGood: Bool { if case .takenOver = self { true } else { false } }
+
   /// Whether what failed may have been done all the same. Who repeats it has to write it so that twice is as good as once.
   public var mayBeDone: Bool {
     switch self {
@@ -51,7 +57,7 @@ public enum StoreError: Error, Equatable, Sendable {
   public var reason: String {
     switch self {
     case .cannotOpen: "cannotOpen"
-    case .inUse: "inUse"
+    case .inUse, .takenOver: "inUse"
     case .newerSchema: "newerSchema"
     case .diskFull: "diskFull"
     case .unreachable: "unreachable"
@@ -93,6 +99,9 @@ extension StoreError: CustomStringConvertible {
     case .diskFull(let text): "the disk is full: \(text)"
     case .unreachable(let text): "the database can't be reached: \(text)"
     case .connectionLost(let text): "the connection to the database was lost: \(text)"
+    case .takenOver(let place):
+      "another Roost has used \(place) since this one lost its connection, so this one stores nothing more: stop one of the two, and if "
+        + "it is the other, restart this one"
     case .busy(let text): "the database is busy: \(text)"
     case .refused(let text): "the database refuses this: \(text)"
     case .unreadable(let text): "the database has what can't be read: \(text)"

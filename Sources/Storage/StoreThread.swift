@@ -58,6 +58,8 @@ struct StoreWorker {
   private let log: Log
   private var health = StoreHealth()
   private var isFirst = true
+  /// Another server has the database, and this one will never again.
+  private var isOver = false
 
   init(_ shared: StoreShared, _ database: any Database, log: Log) {
     self.shared = shared
@@ -73,7 +75,8 @@ struct StoreWorker {
     let problem = health.problem
     shared.finish { $0.note(work, isUp: problem == nil) }
     // What is wrong at the start is said by who started it.
-    if !isFirst, (problem == nil) != wasWell { note(problem) }
+    if !isFirst, (problem == nil) != wasWell || work.problem?.isForGood == true && !isOver { note(problem) }
+    if work.problem?.isForGood == true { isOver = true }
     isFirst = false
     work.answer()
   }
@@ -83,7 +86,8 @@ struct StoreWorker {
   /// Said once, until it is well again.
   private func note(_ problem: StoreError?) {
     if let problem {
-      log.error("nothing can be stored at the moment", ["where": database.place, "reason": "\(problem)"])
+      let words = problem.isForGood ? "nothing is stored any more" : "nothing can be stored at the moment"
+      log.error(words, ["where": database.place, "reason": "\(problem)"])
     } else {
       log.info("storing again", ["where": database.place])
     }
@@ -126,7 +130,10 @@ struct StoreWork {
     do throws(StoreError) {
       if !database.isOpen {
         try database.open()
-        do throws(StoreError) { try Schema.apply(to: database) } catch {
+        do throws(StoreError) {
+          try Schema.apply(to: database)
+          try database.claim()
+        } catch {
           database.close()
           throw error
         }

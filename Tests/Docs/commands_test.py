@@ -217,7 +217,7 @@ class CommandsTest(LimitedTest):
             secrets.write(re.search(r"^ROOST_STORAGE_POSTGRESQL=.*$", text, re.MULTILINE)[0].replace("@db.example/", "@localhost/") + "\n")
         self.serve_as_service(room)
         self.assertRegex((room.folder / "server.log").read_text(encoding="utf-8"), r"store ready .*kind=PostgreSQL")
-        self.assertEqual(postgres.query("SELECT max(version) FROM roost.schema_version"), "13")
+        self.assertEqual(postgres.query("SELECT max(version) FROM roost.schema_version"), "14")
         self.assertEqual(postgres.query("SELECT DISTINCT tableowner FROM pg_tables WHERE schemaname = 'roost'"), "roost")
         # What the page saves it by.
         self.assertIn("CREATE TABLE roost.lives ", room.run(["pg_dump --schema roost roost"]))

@@ -79,7 +79,7 @@ struct KeyDeceitTests {
     let forged = try DeviceKey.random()
     try await log.run("UPDATE key_entries SET public_key = $1 WHERE leaf = 5", [.bytes(forged.bytes)])
     let error = await #expect(throws: StoreError.self) { try await log.keys("person 5") }
-    #expect(error?.reason == "failed")
+    #expect(error?.reason == "unreadable")
     // The leaf's hash as well: no path leads from it to the root.
     let salt = try #require(honest.salt)
     let leaf = ClientMemory.leaf(

@@ -36,17 +36,66 @@ struct PostgreSQLTests {
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(name)' AND application_name = 'roost'",
       in: "postgres")
     await #expect(throws: StoreError.self) { try await store.add(1) }
-    let other = try await Store.open(.postgreSQL(text))
+    let other = PostgreSQLDatabase(text)
+    try other.open()
     let error = await #expect(throws: StoreError.self) { try await store.add(2) }
     #expect(error?.reason == "inUse")
-    try await other.add(3)
-    await other.close()
+    other.close()
     // PostgreSQL notices a moment later that the other has gone.
     for _ in 0..<100 {
       if (try? await store.add(4)) != nil { break }
       try await Task.sleep(for: .milliseconds(20))
     }
-    #expect(try await store.numbers() == [3, 4])
+    #expect(try await store.numbers() == [4])
+    await store.close()
+  }
+
+  @Test func `behind another server nothing is stored ever again, and the log says what to do`()
+    async throws
+  {
+    let relay = try PostgreSQLRelay()
+    let lines = Lines()
+    let store = try await Store.open(relay.location, log: lines.log)
+    try await store.makeNumbers()
+    relay.cut(.beforeCommit)
+    await #expect(throws: StoreError.self) { try await store.add(1) }
+    // PostgreSQL notices a moment later that the first has gone.
+    let other = try await Store.open(relay.location)
+    try await other.add(2)
+    await other.close()
+    for _ in 0..<200 {
+      let error = await #expect(throws: StoreError.self) { try await store.add(3) }
+      if error?.isForGood == true { break }
+      #expect(error?.reason == "inUse")
+      try await Task.sleep(for: .milliseconds(20))
+    }
+    for _ in 0..<3 {
+      let error = await #expect(throws: StoreError.self) { _ = try await store.numbers() }
+      #expect(error?.reason == "inUse" && error?.isForGood == true)
+      await #expect(throws: StoreError.self) { try await store.add(4) }
+    }
+    let said = lines.all.filter { $0.contains("nothing is stored any more") }
+    #expect(said.count == 1 && said.first?.contains("restart this one") == true)
+    await store.close()
+    let again = try await Store.open(relay.location)
+    #expect(try await again.numbers() == [2])
+    await again.close()
+  }
+
+  @Test func `a server that comes back to what it has left goes on, however often`() async throws {
+    let relay = try PostgreSQLRelay()
+    let store = try await Store.open(relay.location)
+    try await store.makeNumbers()
+    for number in 0..<3 {
+      relay.cut(.behindCommit)
+      await #expect(throws: StoreError.self) { try await store.add(number) }
+    }
+    // The lock of the connection before is free a moment later.
+    for _ in 0..<200 {
+      if (try? await store.add(3)) != nil { break }
+      try await Task.sleep(for: .milliseconds(20))
+    }
+    #expect(try await store.numbers().last == 3)
     await store.close()
   }
 

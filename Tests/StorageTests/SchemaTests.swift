@@ -72,6 +72,24 @@ struct SchemaTests {
     #expect(try Schema.apply(Self.steps, to: database) == 1)
   }
 
+  @Test func `a step takes as long as it takes, and what comes behind it is waited for as ever`() throws {
+    let database = PostgreSQLDatabase(try PostgreSQLServer.shared().makeDatabase().text)
+    try database.open()
+    defer { database.close() }
+    database.patience = .seconds(1)
+    let long = Schema(
+      version: 1,
+      statements: [
+        "SELECT pg_sleep(1.5)", "CREATE TABLE limits AS SELECT current_setting('statement_timeout') AS word",
+      ])
+    #expect(try Schema.apply([long], to: database) == 0)
+    #expect(try database.run("SELECT word FROM limits", []).map(\.values) == [[.text("0")]])
+    #expect(
+      try database.run("SELECT current_setting('statement_timeout')", []).map(\.values) == [[.text("30s")]])
+    let error = #expect(throws: StoreError.self) { try database.execute("SELECT pg_sleep(1.5)") }
+    #expect(error?.reason == "connectionLost")
+  }
+
   @Test func `words of SQLite become those of PostgreSQL, and nothing else does`() {
     let sql = "CREATE TABLE blobs (id INTEGER NOT NULL, body BLOB, BLOBS TEXT) STRICT"
     #expect(SQLDialect.sqlite.translated(sql) == sql)

@@ -4,19 +4,13 @@ internal import Model
 ///
 /// It is bounded: events by their bytes, of which the oldest are dropped, all else by what there is in the rooms.
 struct PendingRecords: Sendable {
-  /// Rooms of which events are to be deleted by their number. Beyond, they stay until they are too old.
-  private static let givenUpLimit = 4_096
-
   private let byteLimit: Int
   /// All that have not finished.
   private var lives: [RoomID: RecordBatch.Life] = [:]
   private var standing: [ExactName: RoomID] = [:]
   private var waiting = RecordBatch()
-  /// The log has given up events up to this position. Of them, those after `heldAfter` stay for who has still to hear of them.
-  private(set) var givenUpPosition: UInt64 = 0
-  private var heldAfter = UInt64.max
-  /// Those up to this position are deleted, or about to be.
-  private var deletedPosition: UInt64 = 0
+  /// Of what was written before.
+  private(set) var deletions = EventDeletions()
   /// Counts what was said.
   private(set) var said: UInt64 = 0
   /// Events that were dropped because too much waited, and rooms, people and tracks that stay in the store although they have gone.
@@ -67,17 +61,10 @@ struct PendingRecords: Sendable {
     endName(of: room)
   }
 
-  mutating func giveUp(_ events: GivenUpEvents) {
-    givenUpPosition = max(givenUpPosition, events.position)
-    for (room, number) in events.rooms
-    where waiting.givenUp.rooms[room] != nil || waiting.givenUp.rooms.count < Self.givenUpLimit {
-      waiting.givenUp.rooms[room] = max(waiting.givenUp.rooms[room] ?? 0, number)
-    }
-  }
-
-  /// Of events after this position that the log gives up, those stay in the store that a receiver has still to hear; in place of an
-  /// earlier position.
-  mutating func hold(after position: UInt64) { heldAfter = position }
+  mutating func giveUp(_ events: GivenUpEvents) { deletions.giveUp(events, said: lastPosition) }
+  mutating func hold(after position: UInt64) { deletions.hold(after: position) }
+  /// A portion of what is given up was deleted.
+  mutating func finish(_ outcome: EventDeletions.Outcome) { deletions.finish(outcome, said: lastPosition) }
 
   mutating func remember(_ removal: Removal) {
     said += 1
@@ -163,12 +150,7 @@ struct PendingRecords: Sendable {
 
   /// Everything that waits, to be written; until `giveBack` it waits no more.
   mutating func take() -> RecordBatch {
-    var batch = waiting
-    let deletable = min(givenUpPosition, heldAfter)
-    if deletable > deletedPosition {
-      batch.givenUp.position = deletable
-      deletedPosition = deletable
-    }
+    let batch = waiting
     waiting = RecordBatch()
     waiting.lastPosition = batch.lastPosition
     for (id, row) in batch.lives.present {
@@ -199,8 +181,6 @@ struct PendingRecords: Sendable {
     waiting.tracks.giveBack(batch.tracks, mayBeDone: mayBeDone)
     waiting.removals.giveBack(batch.removals, mayBeDone: mayBeDone)
     waiting.invitations.giveBack(batch.invitations, mayBeDone: mayBeDone)
-    if batch.givenUp.position > 0 { deletedPosition = 0 }
-    giveUp(batch.givenUp)
     dropOldest()
   }
 }

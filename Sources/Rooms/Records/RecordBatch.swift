@@ -48,7 +48,6 @@ struct RecordBatch: Sendable {
   /// When each was.
   var removals = RowChanges<RemovalKey, Int>()
   var invitations = RowChanges<InvitationID, Invitation>()
-  var givenUp = GivenUpEvents()
   /// Of the event that was recorded last, whether it is among these or not.
   var lastPosition: UInt64 = 0
 

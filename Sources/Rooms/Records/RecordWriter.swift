@@ -24,7 +24,6 @@ enum RecordWriter {
     try write(batch.tracks, to: transaction)
     try write(batch.removals, to: transaction)
     try InvitationRows.write(batch.invitations, to: transaction)
-    try delete(batch.givenUp, from: transaction)
     try transaction.run(
       """
       INSERT INTO event_log (one, run, last_position) VALUES (1, $1, $2)
@@ -126,22 +125,5 @@ enum RecordWriter {
     try transaction.run(
       "DELETE FROM removals WHERE room = $1 AND identity = $2",
       each: removals.gone.map { [.bytes(of: $0.room.text), .bytes(of: $0.identity.text)] })
-  }
-
-  private static func delete(
-    _ events: GivenUpEvents, from transaction: borrowing Transaction
-  ) throws(StoreError) {
-    if events.position > 0 {
-      try transaction.run(
-        "DELETE FROM events WHERE position <= $1", [.integer(Int64(bitPattern: events.position))])
-    }
-    // But for what a receiver has still to hear.
-    try transaction.run(
-      """
-      DELETE FROM events WHERE life = $1 AND id <= $2 AND NOT EXISTS (
-        SELECT 1 FROM event_receivers WHERE event_receivers.floor < events.position AND NOT EXISTS (
-          SELECT 1 FROM event_deliveries WHERE event_deliveries.receiver = event_receivers.receiver
-          AND event_deliveries.life = events.life AND event_deliveries.id >= events.id))
-      """, each: events.rooms.map { [.text($0.key.text), .integer($0.value)] })
   }
 }

@@ -9,6 +9,8 @@ internal import Synchronization
 /// A journal in a store. Rooms leave what they say in memory and go on; from there it is written in groups, each a
 /// transaction with one sync.
 ///
+/// What the log gives up is deleted behind that, in portions of their own (`EventDeletions`).
+///
 /// What is said first is written at once; what comes while that is under way, and within `pace` after it began, is the next
 /// group, unless somebody waits for it. Where a group can't be written it stays, newer words take the place of older ones, and it
 /// is tried again every second until it can: a room never waits for a disk. What waits is bounded (`PendingRecords`).
@@ -47,6 +49,10 @@ public final class StoredJournal: RoomJournal {
     /// No group is begun before.
     var next = ContinuousClock.now
     var isTimed = false
+    /// No portion of old events is deleted before.
+    var nextDeletion = ContinuousClock.now
+    var isDeletionTimed = false
+    var hasDeletionFailed = false
     var waiting: [UInt64: Waiter] = [:]
     var lastWaiter: UInt64 = 0
     var whenStored: (@Sendable () -> Void)?
@@ -63,7 +69,7 @@ public final class StoredJournal: RoomJournal {
   let state: Mutex<State>
   let storedPosition = Atomic<UInt64>(0)
   private let calls: AsyncStream<Void>
-  private let call: AsyncStream<Void>.Continuation
+  let call: AsyncStream<Void>.Continuation
 
   public init(store: Store, pendingBytes: Int = pendingBytes, log: Log) {
     self.store = store
@@ -81,14 +87,14 @@ public final class StoredJournal: RoomJournal {
   public func forget(_ removal: Removal) { say { $0.forget(removal) } }
   public func keep(_ invitation: Invitation) { say { $0.keep(invitation) } }
   public func forget(_ invitation: InvitationID) { say { $0.forget(invitation) } }
-  /// It goes with the next group: that a row stays for longer harms nothing.
+  /// They go behind the next group, in portions: that a row stays for longer harms nothing.
   public func giveUp(_ events: GivenUpEvents) { state.withLock { $0.pending.giveUp(events) } }
 
   /// Of events after this position that the log gives up, those stay in the store that a receiver has still to hear; in place of an
   /// earlier position.
   func hold(after position: UInt64) { state.withLock { $0.pending.hold(after: position) } }
   /// The log has given up all events up to this position.
-  var givenUpPosition: UInt64 { state.withLock { $0.pending.givenUpPosition } }
+  var givenUpPosition: UInt64 { state.withLock { $0.pending.deletions.position } }
 
   private func say(_ words: (inout PendingRecords) -> Void) {
     state.withLock { words(&$0.pending) }
@@ -140,7 +146,14 @@ public final class StoredJournal: RoomJournal {
   /// Writes what rooms say, until its task is cancelled; after `recover`.
   public func run() async {
     for await _ in calls {
-      while let batch = takeWhatIsDue() { await write(batch) }
+      var goesOn = true
+      while goesOn {
+        let batch = takeWhatIsDue()
+        if let batch { await write(batch) }
+        // Between any two groups: neither waits for all of the other.
+        await deletePortion()
+        goesOn = batch != nil
+      }
     }
   }
 

@@ -3,8 +3,10 @@ internal import Glibc
 
 /// A connection by libpq that never waits longer than it may: whatever the other end does, each call ends.
 final class PostgreSQLConnection {
-  /// Seconds for an answer; then the connection is given up. A server that takes longer to sync stands still.
-  static let patience = 10
+  /// For an answer; then the connection is given up. A server that takes longer to sync stands still.
+  static let patience = Duration.seconds(10)
+  /// The same while the schema is brought up to date: a step goes through all rows of a table, however many they are.
+  static let migrationPatience = Duration.seconds(86_400)
 
   let handle: OpaquePointer
 
@@ -93,7 +95,7 @@ final class PostgreSQLConnection {
     let left = (deadline - .now).components
     let milliseconds = max(0, left.seconds * 1_000 + left.attoseconds / 1_000_000_000_000_000)
     let found = poll(&watched, 1, Int32(clamping: milliseconds))
-    if found == 0 { throw .connectionLost("no answer within \(Self.patience) s") }
+    if found == 0 { throw .connectionLost("no answer in time") }
     if found < 0, errno != EINTR { throw .connectionLost(String(cString: strerror(errno))) }
   }
 

@@ -4,7 +4,8 @@ internal import Glibc
 /// A PostgreSQL database, in the schema `roost`.
 ///
 /// The session holds an advisory lock for as long as it lives: another server doesn't get it, and a session that has lost it can't
-/// write any more, since the lock ends with the connection by which it would.
+/// write any more, since the lock ends with the connection by which it would. With another connection it goes on only where no other
+/// server has been there in between.
 final class PostgreSQLDatabase: Database {
   /// "RoostSto", as the number of the lock; it is the database's own.
   private static let lock: Int64 = 0x526F_6F73_7453_746F
@@ -13,11 +14,19 @@ final class PostgreSQLDatabase: Database {
   /// Statements on their way at once: their answers fit into what the sockets take, whichever side is slower.
   private static let pipeline = 256
 
+  /// For an answer.
+  var patience = PostgreSQLConnection.patience
+
   private let text: String
+  private var isMigrating = false
   private var connection: PostgreSQLConnection?
   /// By the name under which the session knows it.
   private var prepared: [SQLStatement: String] = [:]
   private var wasOpen = false
+  /// By which the database knows this process.
+  private let owner = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
+  private var hasClaimed = false
+  private var isTakenOver = false
 
   init(_ text: String) { self.text = text }
 
@@ -29,6 +38,7 @@ final class PostgreSQLDatabase: Database {
 
   func open() throws(StoreError) {
     guard !isOpen else { return }
+    guard !isTakenOver else { throw .takenOver(place) }
     close()
     let opened = try PostgreSQLConnection(text)
     connection = opened
@@ -102,6 +112,22 @@ final class PostgreSQLDatabase: Database {
     } catch { return "" }
   }
 
+  func claim() throws(StoreError) {
+    guard hasClaimed else {
+      _ = try run(
+        """
+        INSERT INTO store_owner (one, id) VALUES (1, $1) ON CONFLICT (one) DO UPDATE SET id = excluded.id
+        """, [.bytes(owner)])
+      hasClaimed = true
+      return
+    }
+    let found = try run("SELECT id FROM store_owner WHERE one = 1", []).first?.bytes(0)
+    guard found == owner else {
+      isTakenOver = true
+      throw .takenOver(place)
+    }
+  }
+
   private func makeSchema() throws(StoreError) {
     let found = try run("SELECT 1::bigint FROM pg_namespace WHERE nspname = 'roost'", [])
     if found.isEmpty {
@@ -153,7 +179,7 @@ final class PostgreSQLDatabase: Database {
       guard sent == 1 else { throw lose(connection.lost) }
     }
     guard PQpipelineSync(connection.handle) == 1 else { throw lose(connection.lost) }
-    let deadline = Self.deadline
+    let deadline = deadline
     var problem: StoreError?
     var (synced, silent) = (false, 0)
     do throws(StoreError) {
@@ -179,6 +205,14 @@ final class PostgreSQLDatabase: Database {
     _ = try answers(connection)
   }
 
+  func migrate(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+    // It ends with the transaction.
+    try execute("SET LOCAL statement_timeout = 0")
+    isMigrating = true
+    defer { isMigrating = false }
+    try body()
+  }
+
   private func connected() throws(StoreError) -> PostgreSQLConnection {
     guard let connection else { throw .unreachable("there is no connection") }
     return connection
@@ -199,7 +233,7 @@ final class PostgreSQLDatabase: Database {
 
   /// All results of what was sent, none of which is an error.
   private func answers(_ connection: PostgreSQLConnection) throws(StoreError) -> [PostgreSQLResult] {
-    let deadline = Self.deadline
+    let deadline = deadline
     var results: [PostgreSQLResult] = []
     do throws(StoreError) {
       while let result = try connection.nextResult(before: deadline) { results.append(result) }
@@ -208,7 +242,9 @@ final class PostgreSQLDatabase: Database {
     return results
   }
 
-  private static var deadline: ContinuousClock.Instant { .now + .seconds(PostgreSQLConnection.patience) }
+  private var deadline: ContinuousClock.Instant {
+    .now + (isMigrating ? PostgreSQLConnection.migrationPatience : patience)
+  }
 
   /// A connection that is lost is of no further use.
   private func lose(_ problem: StoreError) -> StoreError {

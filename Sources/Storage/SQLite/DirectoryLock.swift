@@ -5,13 +5,14 @@ internal import Model
 /// The right to a data directory, which one process has at a time. The kernel takes it back with the process, however that ends.
 ///
 /// The file that is locked says who has it, for those who want it too: `process 4711 on media1, since 2026-11-27T02:01:00.000Z`.
-final class DirectoryLock {
+public final class DirectoryLock: Sendable {
   private let descriptor: Int32
   /// Of what the file says that much is read.
   private static let mostBytes = 200
 
   /// Makes the directory where it is missing, for the server's user alone.
-  init(_ directory: String) throws(StoreError) {
+  /// - Throws: `inUse`, `cannotOpen`.
+  public init(_ directory: String) throws(StoreError) {
     if mkdir(directory, 0o700) == 0 {
       Self.sync(Self.parent(of: directory))
     } else if errno != EEXIST {

@@ -15,7 +15,7 @@ struct Schema: Sendable {
   /// In the order of their versions.
   static let steps = [
     rooms, deliveries, calls, keys, callKeys, wakes, repeats, people, lookups, erasure, erasures, presence,
-    invitations,
+    invitations, owner,
   ]
 
   /// Brings a database to the newest version, step by step, each in a transaction of its own with its number. One that has been used
@@ -41,9 +41,11 @@ struct Schema: Sendable {
   private func apply(to database: any Database) throws(StoreError) {
     try database.begin()
     do throws(StoreError) {
-      for statement in statements { try database.execute(database.dialect.translated(statement)) }
-      _ = try database.run("INSERT INTO schema_version (version) VALUES ($1)", [.integer(version)])
-      try database.commit()
+      try database.migrate { () throws(StoreError) in
+        for statement in statements { try database.execute(database.dialect.translated(statement)) }
+        _ = try database.run("INSERT INTO schema_version (version) VALUES ($1)", [.integer(version)])
+        try database.commit()
+      }
     } catch {
       database.rollBack()
       throw error

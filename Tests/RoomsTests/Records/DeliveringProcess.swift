@@ -50,11 +50,13 @@ struct DeliveringProcess {
     }
   }
 
-  /// The log has no events up to that position any more, and of these rooms none up to that number; another event says so.
+  /// The log has no events up to that position any more, and of these rooms none up to that number; another event says so. What may be
+  /// deleted is.
   func giveUp(_ position: UInt64, _ rooms: [RoomID: Int] = [:], at last: UInt64) async throws {
     journal.giveUp(GivenUpEvents(position: position, rooms: rooms))
     var room = WritingRoom("later")
     journal.record(room.event(.roomStarted, at: Self.later), at: last)
     try await journal.synced()
+    try await journal.deleted()
   }
 }

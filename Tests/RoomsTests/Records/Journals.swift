@@ -49,6 +49,13 @@ final class Journals: Sendable {
   }
 }
 
+extension StoredJournal {
+  /// Waits until all is deleted that may be.
+  func deleted() async throws {
+    for _ in 0..<6_000 where hasDeletions { try await Task.sleep(for: .milliseconds(5)) }
+  }
+}
+
 /// A room that only writes, as the log and the journal hear of it.
 struct WritingRoom {
   let info: RoomInfo

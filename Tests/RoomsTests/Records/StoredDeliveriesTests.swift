@@ -69,6 +69,7 @@ struct StoredDeliveriesTests {
       process.journal.giveUp(gone)
       process.journal.record(room.event(.roomUpdated), at: position)
       try await process.journal.synced()
+      try await process.journal.deleted()
       return try await journals.count("SELECT count(*) FROM events")
     }
     #expect(try await left(10) == 10)

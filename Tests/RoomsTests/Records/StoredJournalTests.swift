@@ -138,6 +138,7 @@ struct StoredJournalTests {
     log.append(quiet.event(.roomStarted))
     for _ in 0..<500 { log.append(loud.event(.participantUpdated)) }
     try await journal.synced()
+    try await journal.deleted()
     #expect(try await journals.count("SELECT count(*) FROM events") == 101)
     #expect(try await journals.count("SELECT min(id) FROM events WHERE position > 1") == 401)
     clock.advance(by: .seconds(3_601))
@@ -145,6 +146,7 @@ struct StoredJournalTests {
     log.expire()
     log.append(quiet.event(.participantUpdated))
     try await journal.synced()
+    try await journal.deleted()
     #expect(try await journals.count("SELECT count(*) FROM events") == 2)
     #expect(try await journals.count("SELECT min(position) FROM events") == 502)
   }
