@@ -87,7 +87,9 @@ final class EventReader: HTTPBodySource {
         )
       }
       let last = page.events.last?.id ?? after ?? page.lastEvent
-      return (events, last >= page.lastEvent, page.isOver)
+      // Where nothing is behind it there is nothing more to read for now, whatever the page says.
+      let hasGone = after.map { last > $0 } ?? true
+      return (events, last >= page.lastEvent || !hasGone, page.isOver)
     case .all(let cursor):
       let page = try log.events(after: cursor, limit: Self.batch)
       let events = page.events.map { ($0.cursor, EventStream.Position.all(after: $0.cursor), $0.event) }

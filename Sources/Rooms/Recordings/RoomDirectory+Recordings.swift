@@ -27,12 +27,12 @@ extension RoomDirectory {
 
   /// In the order in which they began.
   /// - Parameters:
-  ///   - after: the id of one of them.
+  ///   - after: what `next` of the page before was; nil: it is the first page.
   ///   - limit: how many; fewer where they have much to say.
-  /// - Returns: them, and whether there are more.
+  /// - Returns: them, and where the next page goes on; nil: there are no more.
   public func recordings(
     of name: String, after: String?, limit: Int
-  ) async throws(AdministrationError) -> (found: [RecordingManifest], hasMore: Bool) {
+  ) async throws(AdministrationError) -> (found: [RecordingManifest], next: String?) {
     let studio = try requireStudio()
     do throws(RecordingStudio.Refusal) {
       return try await studio.recordings(of: name, after: after, limit: limit)

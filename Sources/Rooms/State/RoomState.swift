@@ -45,6 +45,8 @@ package struct RoomState: Sendable {
   /// What has come of that input so far.
   private struct Turn {
     var effects: [RoomEffect] = []
+    /// What the directory is asked behind them: further inputs follow from its answers at once, with events of their own.
+    var questions: [RoomEffect] = []
     /// Signs of life were taken: what is due for those who are away is done once the input has been handled.
     var hasPresenceChanged = false
     /// Invitations may have ended by which some wait.
@@ -112,8 +114,9 @@ package struct RoomState: Sendable {
     }
     // Last, since it may end sessions: until here members stay at their places in the list.
     if turn.hasPresenceChanged { lookAfter() }
+    // Behind all that has happened, or events that follow from the answers would be out of their order.
+    turn.effects += turn.questions
     if newcomers.history.bytes != kept { emit(.historyChanged) }
-    // Behind all that has happened, since events follow from its answer.
     if turn.asksInvitations { askInvitations() }
     defer { turn = Turn() }
     return turn.effects
@@ -133,6 +136,13 @@ package struct RoomState: Sendable {
   // MARK: - What is to be done
 
   mutating func emit(_ effect: RoomEffect) { turn.effects.append(effect) }
+  /// At the end of this input.
+  mutating func ask(_ question: RoomEffect) {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.askedTooSoon) { return emit(question) }
+    #endif
+    turn.questions.append(question)
+  }
   mutating func reply(_ reply: RoomReply) { turn.effects.append(.reply(reply)) }
 
   mutating func notify(_ member: Int, _ notice: ParticipantNotice) {

@@ -54,7 +54,7 @@ extension RoomState {
     let session = WaitingSession(
       id: WaitingID(&random), newcomer: newcomer, since: wallTime, until: wallTime.advanced(by: time),
       deadline: now + time)
-    emit(.askWait(session, replacing: isKnown))
+    ask(.askWait(session, replacing: isKnown))
   }
 
   /// That one more comes to wait: by its identity, its invitation and the room. Who comes too often for one of them takes nothing of the
@@ -161,7 +161,7 @@ extension RoomState {
     guard case .open = entrance(of: newcomer) else { throw .locked }
     if let closed { throw closed == .serverShutdown ? .draining : .noRoom }
     _ = try review(newcomer, replacing: member(of: newcomer.identity))
-    emit(.askPlace(waiting[index].id, waiting[index].newcomer, cause))
+    ask(.askPlace(waiting[index].id, waiting[index].newcomer, cause))
   }
 
   /// A host refuses it. Its identity's tokens of before come in no more, unless that is in by another session: who is in stays.
@@ -172,7 +172,7 @@ extension RoomState {
       if PlantedDefect.isOn(.refusedUnforbidden) { return forbidden(id, isRemembered: true, cause) }
     #endif
     // Its answer comes with what is remembered.
-    emit(.forbid(id, identity, cause))
+    ask(.forbid(id, identity, cause))
   }
 
   /// Its identity's tokens of before come in no more; or as many removals are remembered as can be, and it may come again by its token.
@@ -191,7 +191,7 @@ extension RoomState {
   mutating func letInWhoMay() {
     for session in waiting {
       guard case .open = entrance(of: session.newcomer) else { continue }
-      emit(.askPlace(session.id, session.newcomer, .settings))
+      ask(.askPlace(session.id, session.newcomer, .settings))
     }
   }
 

@@ -2,6 +2,7 @@ import AccessTokens
 import Model
 import Negotiation
 import Recording
+import Testing
 import Wire
 
 @testable import Engine
@@ -64,6 +65,13 @@ final class StateRun {
     return reply
   }
 
+  /// Whatever a room goes through, its events have one number behind the other as they leave it: the log, readers and receivers of webhooks
+  /// go by that.
+  private func take(_ event: RoomEvent) {
+    if let last = events.last { #expect(event.id == last.id + 1, "an event out of its order") }
+    events.append(event)
+  }
+
   private func follow(_ input: RoomInput, _ reply: inout RoomReply) {
     for effect in state.handle(input, now: now) { perform(effect, &reply) }
   }
@@ -106,13 +114,13 @@ final class StateRun {
       case .ended(let error): done.append("turned away \(identity) \(error)")
       }
     case .recordForHosts(let event, let hosts):
-      events.append(event)
+      take(event)
       for id in hosts { notices[id, default: []].append(.event(event)) }
     case .forbid(let id, let identity, let cause):
       if remembersRemovals { done.append("forbid \(identity)") }
       follow(.forbidden(id, isRemembered: remembersRemovals, cause), &reply)
     case .record(let event, let leaving):
-      events.append(event)
+      take(event)
       for id in inside where id != leaving { notices[id, default: []].append(.event(event)) }
     case .sessionEnded(_, let reason, let patience):
       sessions -= 1

@@ -54,6 +54,20 @@ struct WaitingRoomTests {
     #expect(run.joined[late.id] != nil && run.joined[late.id]?.waiting == nil)
   }
 
+  @Test func `as a room is opened, what is due by then has its events in their order`() throws {
+    let run = StateRun(settings: Self.asking)
+    let host = try host(run)
+    _ = try run.wait("early")
+    run.now = run.now + .seconds(300)
+    _ = try run.wait("late")
+    // The time of the first is over; nothing has looked after that yet.
+    run.now = run.now + .seconds(301)
+    change(run) { $0.admission = .set(false) }
+    #expect(isIn("late", run) && !isIn("early", run) && run.state.waiting.isEmpty)
+    let kinds = heard(host)
+    #expect(kinds.filter { $0 == "participant.joined" }.count == 1, "\(kinds)")
+  }
+
   @Test func `a token that says so, and one that runs the room, needn't wait`() throws {
     let run = StateRun(settings: Self.asking)
     #expect(try run.wait("admin") { $0.grants.roomAdmin = true } == nil)
