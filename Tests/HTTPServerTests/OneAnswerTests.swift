@@ -33,6 +33,8 @@ struct OneAnswerTests {
     ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: +3\r\n\r\nabcGET / HTTP/1.1\r\nHost: h\r\n\r\n", 400),
     ("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
     ("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip\r\n\r\n0\r\n\r\n", 501),
+    ("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked \r\n\r\n0\r\n\r\n", 400),
+    ("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\t\r\n\r\n0\r\n\r\n", 400),
     ("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", 501),
     ("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n\r\n", 400),
     ("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\nhello\r\n0\r\n\r\n", 400),

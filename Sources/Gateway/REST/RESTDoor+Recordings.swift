@@ -24,11 +24,10 @@ extension RESTDoor {
 
   @Sendable func listRecordings(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {
     let page = try RESTPage(call.request)
-    let (found, hasMore) = try await ask { () async throws(AdministrationError) in
+    let (found, next) = try await ask { () async throws(AdministrationError) in
       try await rooms.recordings(of: call.room, after: page.after, limit: page.limit)
     }
-    let next = hasMore ? found.last.map { RESTPage.next(after: $0.id) } : nil
-    return answer(RESTList(items: found, next: next))
+    return answer(RESTList(items: found, next: next.map { RESTPage.next(after: $0) }))
   }
 
   @Sendable func showRecording(_ call: RESTCall) async throws(RESTProblem) -> HTTPResponse {

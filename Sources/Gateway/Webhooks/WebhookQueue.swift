@@ -28,9 +28,6 @@ package struct WebhookQueue: Sendable {
   private var pausedUntil = Instant(nanoseconds: .min)
   /// While the URL is left alone: when a room that hasn't failed may be tried all the same.
   private var freshUntil = Instant(nanoseconds: .min)
-  /// The newest event, and the newest when something failed last.
-  private var newest: UInt64 = 0
-  private var newestAtFailure: UInt64 = 0
   /// As the receiver has asked for; time alone ends it.
   private var askedUntil = Instant(nanoseconds: .min)
   private var givenUp: UInt64 = 0
@@ -49,14 +46,13 @@ package struct WebhookQueue: Sendable {
   /// - Parameter body: asked for where the notice is kept here.
   package mutating func add(_ id: EventID, at position: UInt64, body: () -> [UInt8]) {
     guard position > givenUp else { return }
-    newest = max(newest, position)
     let mark = Mark(number: id.number, position: position)
     if rooms[id.roomId] == nil {
       rooms[id.roomId] = WebhookRoom(last: mark)
       bytes += WebhookRoom.bytes
       ready.append(id.roomId)
     }
-    rooms[id.roomId]?.last = mark
+    rooms[id.roomId]?.know(mark)
     let isKept = rooms[id.roomId].map { $0.left == nil && $0.bytes < limits.roomBytes } ?? false
     if isKept {
       keep(Notice(id: id, position: position, body: body()))
@@ -108,7 +104,6 @@ package struct WebhookQueue: Sendable {
       if failures == 0 { failed = name }
       if failures != 1 || failed != name { failures += 1 }
       if failures > 1 { pausedUntil = now + self.pause(after: failures - 1) }
-      newestAtFailure = newest
       if let pause { askedUntil = max(askedUntil, now + min(pause, limits.longestPause)) }
     }
     let tries = rooms[name]?.fail(isRefused: outcome == .refused, now: now) ?? 1
@@ -168,12 +163,12 @@ package struct WebhookQueue: Sendable {
       rooms[first.room]?.turn = .ready
       ready.append(first.room)
     }
-    guard now >= askedUntil else { return .wait(until: max(pausedUntil, askedUntil)) }
+    guard now >= askedUntil else { return .wait(until: askedUntil) }
     // As long as nothing gets through, one tries.
     guard underWay < (failures > 1 ? 1 : limits.atOnce) else { return .wait(until: .never) }
     let isEarly = now < pausedUntil
     if isEarly {
-      // What fails may be those rooms', and one that begins since isn't kept waiting for their sake.
+      // What fails may be those rooms' own.
       guard ready.contains(where: isFresh) else { return .wait(until: pausedUntil) }
       guard now >= freshUntil else { return .wait(until: min(freshUntil, pausedUntil)) }
     }
@@ -204,11 +199,8 @@ package struct WebhookQueue: Sendable {
     return .wait(until: paused.first?.until ?? .never)
   }
 
-  /// Whether a room begins since something has failed.
-  private func isFresh(_ name: String) -> Bool {
-    guard let room = rooms[name], room.failures == 0, let first = room.next else { return false }
-    return first.position > newestAtFailure
-  }
+  /// Whether nothing of a room has failed yet: it isn't kept waiting for the sake of others, however many of them fail meanwhile.
+  private func isFresh(_ name: String) -> Bool { rooms[name]?.failures == 0 }
 
   /// The room whose turn it is. As long as nothing gets through, those that haven't failed by themselves are before the others.
   private mutating func takeTurn(_ isEarly: Bool) -> String? {

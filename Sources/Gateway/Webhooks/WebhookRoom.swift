@@ -22,7 +22,7 @@ struct WebhookRoom: Sendable {
 
   var turn = Turn.ready
   /// The last event of it that is known.
-  var last: WebhookQueue.Mark
+  private(set) var last: WebhookQueue.Mark
   private(set) var left: Left?
   private(set) var bytes = 0
   /// One after the other.
@@ -55,8 +55,14 @@ struct WebhookRoom: Sendable {
     bytes += notice.size
   }
 
+  /// Numbers grow with positions; of those that don't the greatest is the last, so that what is left is a span.
+  mutating func know(_ mark: WebhookQueue.Mark) { if mark.number > last.number { last = mark } }
+
   /// Its newest event, `last`, stays in the store.
-  mutating func leave(from mark: WebhookQueue.Mark) { left = Left(first: left?.first ?? mark, last: last) }
+  mutating func leave(from mark: WebhookQueue.Mark) {
+    let first = left.map { $0.first.number < mark.number ? $0.first : mark } ?? mark
+    left = Left(first: first, last: last)
+  }
 
   mutating func beginReading() {
     turn = .reading
@@ -105,7 +111,8 @@ struct WebhookRoom: Sendable {
   mutating func putBack(givenUp: UInt64) -> Int {
     defer { (notices, used, bytes) = ([], 0, 0) }
     if let head, head.position <= givenUp { (failures, refusedSince) = (0, nil) }
-    if let first = notices[used...].first(where: { $0.position > givenUp }) {
+    if let first = notices[used...].filter({ $0.position > givenUp }).min(by: { $0.id.number < $1.id.number })
+    {
       left = Left(first: Self.mark(first), last: last)
     }
     return bytes

@@ -70,8 +70,12 @@ struct FieldReader {
     // Also a bare CR, which libmicrohttpd leaves in its line and others take for the end of it.
     let isPrintable = { (byte: UInt8) in byte >= 32 && byte != 127 || byte == 9 }
     if !name.allSatisfy(isPrintable) || !value.allSatisfy(isPrintable) { isMalformed = true }
-    headers.add(
-      String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self).trimmingSpaces())
+    let field = String(decoding: name, as: UTF8.self)
+    // Blanks behind a coding are allowed (RFC 9110 §5.5), but libmicrohttpd takes them for a part of its name.
+    if field.asciiLowercased == "transfer-encoding", value.last == 32 || value.last == 9 {
+      isMalformed = true
+    }
+    headers.add(field, String(decoding: value, as: UTF8.self).trimmingSpaces())
   }
 
   /// Between name and value stand what was the colon, and spaces.

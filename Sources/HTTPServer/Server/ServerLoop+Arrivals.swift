@@ -5,6 +5,7 @@ internal import Polling
 /// How connections come: accepted while there is room for them, and handed to libmicrohttpd.
 extension ServerLoop {
   func acceptAll(on id: UInt64) {
+    arrivals.requireSpare()
     for _ in 0..<64 {
       guard let listener = arrivals.listeners[id] else { return }
       guard let (descriptor, remote) = Listening.accept(listener.descriptor) else {
@@ -53,7 +54,10 @@ extension ServerLoop {
       let (tunnel, farEnd) = TLSTunnel.make(
         client: descriptor, clientID: arrivals.takeID(), innerID: arrivals.takeID(), connection: connection,
         context: tls, closeTime: limits.closeTime)
-    else { return nil }
+    else {
+      counters.refusedWithoutDescriptor &+= 1
+      return nil
+    }
     tunnels.insert(tunnel)
     settle(tunnel)
     return farEnd
@@ -100,6 +104,9 @@ struct Arrivals: ~Copyable {
     spare = -1
     return true
   }
+
+  /// Another thread may have had the last descriptor when it was to be taken back.
+  mutating func requireSpare() { if spare < 0 { takeSpare() } }
 
   mutating func takeSpare() { spare = open("/dev/null", O_RDONLY | O_CLOEXEC) }
 }

@@ -250,15 +250,24 @@ final class TLSTunnel {
 }
 
 /// Bytes that a socket hasn't taken yet.
-private struct ByteQueue {
+struct ByteQueue {
   private var bytes: [UInt8] = []
   private var start = 0
 
   var count: Int { bytes.count - start }
+  /// That it takes in memory.
+  var capacity: Int { bytes.capacity }
   var isEmpty: Bool { count == 0 }
+
+  /// Bytes that are gone and still take room: with a client that takes some each time and never all they would be all that was ever sent.
+  private static let mostGone = 65_536
 
   mutating func append(_ more: UnsafeRawBufferPointer) {
     if isEmpty { removeAll() }
+    if start >= Self.mostGone {
+      bytes.removeFirst(start)
+      start = 0
+    }
     bytes.append(contentsOf: more)
   }
 
