@@ -27,7 +27,16 @@ package enum SignalPipe {
       errno = kept
     }
     action.sa_flags = SA_RESTART
-    for number in numbers { sigaction(number, &action, nil) }
+    for number in numbers {
+      var before = sigaction()
+      // What nohup has ignored stays so: the process outlives its terminal.
+      if number == SIGHUP, sigaction(number, nil, &before) == 0, isIgnored(before) { continue }
+      sigaction(number, &action, nil)
+    }
     return ends[0]
+  }
+
+  private static func isIgnored(_ action: sigaction) -> Bool {
+    unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1  // SIG_IGN
   }
 }

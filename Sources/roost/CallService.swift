@@ -122,18 +122,25 @@ struct CallService {
         throw StartProblem(description: "\(push.apns.key): \(error)")
       }
       var terms = APNsTerms(key: key, keyID: push.apns.keyId, teamID: push.apns.teamId)
-      terms.addresses[.production] = HTTPURL(push.apns.productionURL)
-      terms.addresses[.sandbox] = HTTPURL(push.apns.sandboxURL)
+      terms.addresses[.production] = try url(push.apns.productionURL, of: "push.apns.productionURL")
+      terms.addresses[.sandbox] = try url(push.apns.sandboxURL, of: "push.apns.sandboxURL")
       terms.trust = trust
       services.apns = terms
     }
     if let target = try configuration.pushTarget() {
-      guard let url = HTTPURL(target.url) else { throw StartProblem(description: "push.webhook is no URL") }
       services.webhook = PushWebhookTerms(
-        url: url, key: target.key, secret: configuration.keys[target.key] ?? "")
+        url: try url(target.url, of: "push.webhook"), key: target.key,
+        secret: configuration.keys[target.key] ?? "")
       services.webhook?.trust = trust
     }
     return services
+  }
+
+  private static func url(_ text: String, of option: String) throws -> HTTPURL {
+    guard let url = HTTPURL(text) else {
+      throw StartProblem(description: "\(option) is no URL that can be asked: \(text)")
+    }
+    return url
   }
 
   private static func text(_ path: String) throws -> String {

@@ -12,6 +12,8 @@ struct Records {
   /// What it has of the process before.
   let recovery: RoomRecovery
   private let writing: Task<Void, Never>
+  /// Where the records are elsewhere, the directory of files is this server's all the same.
+  private let files: DirectoryLock?
 
   /// - Throws: a `StoreError` that says what to do.
   /// - Parameter receivers: of webhooks, by their names.
@@ -27,6 +29,7 @@ struct Records {
       } else {
         development ? .memory : .directory(Configuration.Storage.productionDirectory)
       }
+    files = try Self.lockFiles(storage, development: development)
     store = try await Store.open(location, log: log)
     journal = StoredJournal(store: store, log: log)
     recovery = try await journal.recover()
@@ -47,6 +50,20 @@ struct Records {
         "removals": "\(recovery.removals.count)",
         "events": "\(recovery.events?.events.count ?? 0)",
       ])
+  }
+
+  /// SQLite locks its directory itself.
+  /// - Returns: nil: there is no directory, or none that can be made, of which recordings complain.
+  private static func lockFiles(
+    _ storage: Configuration.Storage, development: Bool
+  ) throws(StoreError) -> DirectoryLock? {
+    guard !storage.postgresql.isEmpty, let directory = storage.filesDirectory(development: development) else {
+      return nil
+    }
+    do throws(StoreError) { return try DirectoryLock(directory) } catch {
+      guard case .inUse = error else { return nil }
+      throw error
+    }
   }
 
   /// Writes what waits, as far as that is possible in a few seconds, and gives the store back.

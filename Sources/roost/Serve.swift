@@ -21,6 +21,9 @@ extension Roost {
   /// Puts the pieces together and runs until SIGINT or SIGTERM.
   static func serve(_ configuration: Configuration, audience: Audience) async throws {
     let started = Date().timeIntervalSince1970
+    DescriptorLimit.raise()
+    // Who reads the log may go before the server does.
+    signal(SIGPIPE, SIG_IGN)
     let log = Log(level: LogLevel(name: configuration.log.level.rawValue) ?? .info)
     for name in configuration.ignoredVariables {
       log.warning("environment variable ignored: it is no option of this server", ["name": name])

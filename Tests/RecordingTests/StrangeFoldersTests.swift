@@ -61,6 +61,50 @@ struct StrangeFoldersTests {
     #expect(recordings.isEmpty)
   }
 
+  @Test func `all recordings may lie behind a link to another disk`() async throws {
+    let (recordings, warnings) = try await found { recordings, elsewhere in
+      try FileManager.default.removeItem(at: recordings)
+      try FileManager.default.createSymbolicLink(at: recordings, withDestinationURL: elsewhere)
+      try make(elsewhere.appending(path: Self.id))
+    }
+    #expect(recordings.map(\.id) == [Self.id] && warnings == 0)
+  }
+
+  @Test(arguments: [true, false])
+  func `who pages through recordings and erases each page sees all of them, also by hand`(
+    byHand: Bool
+  ) async throws {
+    let ids = (1...7).map { "RC_aaaaaaaaaaa\($0)" }
+    var seen: [String] = []
+    _ = try await found { recordings, _ in
+      for id in ids {
+        let manifest = RecordingManifest(
+          id: id, room: "r", roomId: "RM_7", state: .ended, startedAt: "2026-01-01T00:00:00.000Z")
+        try make(recordings.appending(path: id), manifest.json)
+      }
+    } _: { studio, elsewhere in
+      let recordings = elsewhere.deletingLastPathComponent().appending(path: "recordings")
+      var after: String?
+      repeat {
+        let page = try await studio.recordings(of: "r", after: after, limit: 2)
+        seen += page.found.map(\.id)
+        // What was on this page, and the first of the next.
+        for id in page.found.map(\.id) {
+          if byHand {
+            try FileManager.default.removeItem(at: recordings.appending(path: id))
+          } else {
+            try await studio.erase(id, of: "r")
+          }
+        }
+        if byHand, after == nil {
+          for id in ids[2..<4] { try FileManager.default.removeItem(at: recordings.appending(path: id)) }
+        }
+        after = page.next
+      } while after != nil
+    }
+    #expect(seen == (byHand ? ids.filter { !ids[2..<4].contains($0) } : ids))
+  }
+
   @Test func `a manifest that is a link is not read`() async throws {
     let (recordings, warnings) = try await found { recordings, elsewhere in
       try Data(Self.manifest()).write(to: elsewhere.appending(path: "manifest.json"))

@@ -199,6 +199,28 @@ struct TrackRecorderTests {
     }
   }
 
+  /// Each within what is believed of a sender's clock, which may be ahead of a packet's arrival and behind it.
+  @Test(arguments: [CodecFormat(.opus), CodecFormat(.pcmu)], [Int64(100), 450, 900])
+  func `timestamps that go to and fro fill each moment once`(format: CodecFormat, swing: Int64) throws {
+    var source = Source(format)
+    let (rate, times) = (
+      Int64(format.codec.clockRate), stride(from: Int64(0), to: 10 * Self.second, by: 20_000_000)
+    )
+    var packets: [(FramePacket, encoding: Int, ClockMapping?)] = []
+    for (index, time) in times.enumerated() {
+      var packet = format.codec == .opus ? source.sound(at: time) : source.middle(1, size: 9, at: time)[0]
+      packet.timestamp &+= UInt32(truncatingIfNeeded: (index % 2 == 0 ? -1 : 1) * swing * rate / 1_000)
+      packets.append((packet, 0, source.clock(at: time)))
+    }
+    for form in [Self.terms, Self.simple] {
+      var recorder = TrackRecorder(.audio, terms: form)
+      let file = try Self.record(&recorder, packets).files[0]
+      #expect(try #require(file.end).duration <= 11 * Self.second)
+      // What was sent, a byte for each sample of 11 seconds, and 12 bytes for each packet that is there or filled in.
+      #expect(file.bytes.count < 500 * 20 + 11 * 8_000 + 1_100 * 12)
+    }
+  }
+
   @Test func `files that begin together begin at the same moment, silent and with the first picture`() throws
   {
     let origin = 100 * Self.second

@@ -5,6 +5,7 @@ import contextlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -18,7 +19,7 @@ from listener import Ended, Listener
 from metrics_test import scrape, total
 from postgres import Postgres
 from receiver import Receiver
-from roost import BINARY, Roost, ask, token
+from roost import BINARY, Roost, ask, free_port, token
 from signaller import hear, say
 from small_disk import small_disk
 from writers import WRONG, Kills, boss, figures
@@ -242,6 +243,29 @@ class StartTest(LimitedTest):
         with Postgres() as postgres, Roost(f"--storage.postgresql={postgres.text}"):
             self.assertIn("in use by another Roost", self._refused(f"--storage.postgresql={postgres.text}"))
 
+    def test_the_directory_of_files_is_one_server_s_too_wherever_their_records_are(self):
+        with Directory() as directory, Postgres() as postgres:
+            postgres.query("CREATE DATABASE staging")
+            with Roost(f"--storage.postgresql={postgres.text}", directory):
+                other = f"--storage.postgresql={postgres.text.replace('dbname=roost', 'dbname=staging')}"
+                for records in ((other, directory), (directory,)):
+                    self.assertIn("in use by another Roost", self._refused("--media.port=1", *records))
+                with Directory() as own, Roost(other, own):
+                    pass
+
+    def test_the_log_s_reader_may_go_before_the_server_does(self):
+        arguments = ["serve", "--dev", "--http.port=0", "--admin.port=0", f"--media.port={free_port()}"]
+        with subprocess.Popen([BINARY, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as child:
+            try:
+                while b"Roost is ready" not in (line := child.stdout.readline()):
+                    self.assertTrue(line, "it ended")
+                # What it says as it ends meets a pipe without a reader.
+                child.stdout.close()
+                child.send_signal(signal.SIGTERM)
+                self.assertEqual(child.wait(20), 0)
+            finally:
+                child.kill()
+
     def test_a_killed_server_s_records_are_free_at_once(self):
         with Directory() as directory, Postgres() as postgres:
             for storage in (directory, f"--storage.postgresql={postgres.text}"):
@@ -278,7 +302,7 @@ class FirstVersionTest(LimitedAsyncTest):
     ADDED = ("event_receivers", "event_deliveries", "persons", "calls", "call_people", "call_events", "call_answers", "devices", "blocks",
              "call_signals", "shared_sessions", "shared_events", "shared_snapshots", "key_log", "key_nodes", "key_people",
              "key_entries", "current_keys", "call_key_rounds", "call_keys", "call_deliveries", "call_steps", "erasures",
-             "invitations")
+             "invitations", "store_owner")
     COLUMNS = ("admission", "locked", "data_history")
     SETTINGS = {"metadata": "kept “as it is”", "emptyTimeout": 3_600, "departureTimeout": 900, "maxParticipants": 7}
 

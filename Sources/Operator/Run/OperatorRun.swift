@@ -95,7 +95,7 @@ public struct OperatorRun {
 
   private func join(at url: HTTPURL) throws(OperatorError) {
     let joining = Joining(bearer: bearer, server: url, access: request.access, authorities: authorities)
-    let signals = SignalPipe.open(for: [SIGINT, SIGTERM])
+    let signals = SignalPipe.open(for: [SIGINT, SIGTERM, SIGHUP])
     let streams = streams
     let note = { (text: String) in
       _ = streams.write("roost: \(TerminalText.shown(text))\n", to: STDERR_FILENO)

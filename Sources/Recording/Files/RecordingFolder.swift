@@ -14,17 +14,32 @@ package struct RecordingFolder: Sendable {
   package init(_ path: String) { self.path = path }
 
   /// Makes the folder, and those that it lies in, for the server's user alone.
-  func make() throws(FileProblem) {
+  /// - Parameter isLinkAllowed: it may be a link to a folder.
+  func make(isLinkAllowed: Bool = false) throws(FileProblem) {
     var folders = [path]
     while let parent = Self.parent(of: folders[folders.count - 1]), access(parent, F_OK) != 0 {
       folders.append(parent)
     }
     for folder in folders.reversed() {
-      if mkdir(folder, 0o700) != 0, errno != EEXIST { throw FileProblem() }
+      if mkdir(folder, 0o700) == 0 {
+        Self.parent(of: folder).map(Self.sync)
+      } else if errno != EEXIST {
+        throw FileProblem()
+      }
     }
     var status = stat()
-    guard lstat(path, &status) == 0 else { throw FileProblem() }
+    // The folder of all recordings may be a link to another disk.
+    let isThere = (isLinkAllowed ? stat(path, &status) : lstat(path, &status)) == 0
+    guard isThere else { throw FileProblem() }
     guard status.st_mode & S_IFMT == S_IFDIR else { throw FileProblem(ENOTDIR) }
+  }
+
+  /// The entries of a folder outlive the machine once it is synced itself.
+  private static func sync(_ folder: String) {
+    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { return }
+    fsync(descriptor)
+    close(descriptor)
   }
 
   private static func parent(of path: String) -> String? {
@@ -76,6 +91,7 @@ package struct RecordingFolder: Sendable {
       throw FileProblem(code)
     }
     guard rename(temporary, final) == 0 else { throw FileProblem() }
+    if isSynced { Self.sync(path) }
   }
 
   /// - Parameter most: bytes; a longer one is none of ours.

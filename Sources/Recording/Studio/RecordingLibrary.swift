@@ -16,6 +16,9 @@ final class RecordingLibrary: Sendable {
       (id, room, roomId) = (manifest.id, manifest.room, manifest.roomId)
       startedAt = manifest.startedAt
     }
+
+    /// Where it stands in lists, which holds after it is erased.
+    var place: String { "\(startedAt)/\(id)" }
   }
 
   fileprivate struct Entry: Sendable {
@@ -124,14 +127,14 @@ final class RecordingLibrary: Sendable {
   }
 
   /// Of a room, by its name, in the order of their beginnings and ids.
+  /// - Parameter after: the place of one that is or was there.
   func list(_ room: String, after: String?, limit: Int) -> [Summary] {
     state.withLock { state in
-      let all = state.entries.values.map(\.summary).filter { $0.room.utf8.elementsEqual(room.utf8) }
-        .sorted { ($0.startedAt, $0.id) < ($1.startedAt, $1.id) }
-      guard let after, let last = all.firstIndex(where: { $0.id == after }) else {
-        return after == nil ? Array(all.prefix(limit)) : []
-      }
-      return Array(all[(last + 1)...].prefix(limit))
+      state.entries.values.map(\.summary)
+        .filter { summary in
+          summary.room.utf8.elementsEqual(room.utf8) && after.map { summary.place > $0 } ?? true
+        }
+        .sorted { $0.place < $1.place }.prefix(limit).map { $0 }
     }
   }
 

@@ -91,7 +91,7 @@ public final class RecordingStudio: Sendable {
     self.clock = clock
     self.epoch = epoch
     self.log = log
-    do throws(FileProblem) { try RecordingFolder(directory).make() } catch {
+    do throws(FileProblem) { try RecordingFolder(directory).make(isLinkAllowed: true) } catch {
       log.error("the directory of recordings can't be made", ["path": directory, "reason": error.text])
     }
     library = RecordingLibrary(directory, time: WallTime(epoch.ntp(at: clock())).text, log: log)
@@ -151,23 +151,26 @@ public final class RecordingStudio: Sendable {
 
   /// Of a room, by its name, in the order in which they began.
   /// - Parameters:
-  ///   - after: the id of one of them.
+  ///   - after: what `next` of the page before was; nil: it is the first page.
   ///   - limit: how many; fewer where their manifests are long.
-  /// - Returns: them, and whether there are more.
+  /// - Returns: them, and where the next page goes on; nil: there are no more.
   public func recordings(
     of room: String, after: String?, limit: Int
-  ) async throws(Refusal) -> (found: [RecordingManifest], hasMore: Bool) {
+  ) async throws(Refusal) -> (found: [RecordingManifest], next: String?) {
     let listed = library.list(room, after: after, limit: limit + 1)
-    let answer: (found: [RecordingManifest], hasMore: Bool)? = await questions.answer(of: room) { [library] in
+    let answer: (found: [RecordingManifest], next: String?)? = await questions.answer(of: room) { [library] in
       var found: [RecordingManifest] = []
       var bytes = 0
       for (place, summary) in listed.enumerated() {
-        guard place < limit, bytes < RecordingLimits.bytesOfPage else { return (found, true) }
+        guard place < limit, bytes < RecordingLimits.bytesOfPage else {
+          // Behind the last that was looked at, of which the disk may have nothing any more.
+          return (found, listed[place - 1].place)
+        }
         guard let manifest = library.manifest(of: summary.id) else { continue }
         found.append(manifest)
         bytes += manifest.roughSize
       }
-      return (found, false)
+      return (found, nil)
     }
     guard let answer else { throw .slow }
     return answer
