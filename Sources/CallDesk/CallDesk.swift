@@ -5,6 +5,10 @@ public import Logging
 public import Storage
 internal import Synchronization
 
+#if PLANTED_DEFECTS
+  internal import Model
+#endif
+
 /// Calls that ring, are answered and remembered: each request is one transaction of the store, and answered once that is on the disk.
 ///
 /// How calls stand is in the store alone. What is decided over several of them, such as who is busy, is so from what the same
@@ -117,6 +121,20 @@ public final class CallDesk: Sendable {
       throw unavailable(error)
     }
     return try answer.get()
+  }
+
+  func giveBack(_ spent: [Spending]) {
+    #if PLANTED_DEFECTS
+      if PlantedDefect.isOn(.spendingKept) { return }
+    #endif
+    for each in spent {
+      switch each {
+      case .calls(let count): rates.withLock { $0.giveBack(count) }
+      case .changes(let person, let time): changeRates.giveBack(person, at: time)
+      case .keys(let person, let time): keyRates.giveBack(person, at: time)
+      case .rounds(let person, let time): roundRates.giveBack(person, at: time)
+      }
+    }
   }
 
   func read<Value: Sendable>(
