@@ -131,7 +131,7 @@ class CommandsTest(LimitedTest):
             self.serve_as_service(room)
             backup = subprocess.run(["sqlite3", room.folder / "var/backups/roost.db", "SELECT max(version) FROM schema_version"],
                                     capture_output=True, text=True, timeout=10)
-            self.assertEqual(backup.stdout, "13\n", backup.stderr)
+            self.assertEqual(backup.stdout, "14\n", backup.stderr)
         if page in ("first-call.md", "operating.md"):
             room.look(output)
         if page == "events.md":
