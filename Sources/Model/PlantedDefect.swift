@@ -313,7 +313,7 @@
     case closedRoomWaits = "closed-room-waits"
     /// A refused join ends a room as if a participant had left it.
     case refusedCounts = "refused-counts"
-    /// Whether somebody who waits may come in is asked before all has happened.
+    /// A room asks for a place for a waiting participant before its other effects of the same input are done.
     case askedTooSoon = "asked-too-soon"
     /// The settings of a room that is over can be changed.
     case finishedChanges = "finished-changes"

@@ -179,7 +179,7 @@ struct ProbeController: BitwiseCopyable {
       noteRoom(isFound: false)
     }
     let next = wanted.next ?? 0
-    // Behind a silence it would begin again: what was heard of the one before it is as good.
+    // After a stall the climb would begin again, but this verdict serves as well as that of a new first probe.
     let wasClimbing = phase != .settled
     let wasFirst = isFirst
     isFirst = false

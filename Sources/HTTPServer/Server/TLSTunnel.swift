@@ -259,7 +259,7 @@ struct ByteQueue {
   var capacity: Int { bytes.capacity }
   var isEmpty: Bool { count == 0 }
 
-  /// Bytes that are gone and still take room: with a client that takes some each time and never all they would be all that was ever sent.
+  /// Sent bytes that may still take memory. Without a bound, a client that never drains the queue makes it keep all that was ever sent.
   private static let mostGone = 65_536
 
   mutating func append(_ more: UnsafeRawBufferPointer) {

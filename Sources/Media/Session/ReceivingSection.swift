@@ -39,7 +39,7 @@ struct ReceivingSection: ~Copyable {
       return
     }
     var rebuilt = OwnedArray<ReceivedEncoding>(capacity: new.count)
-    // The whole track is muted, or encrypted end to end: so is an encoding that it has had before, and one that is new.
+    // A mute and end-to-end encryption apply to the whole track, and so to its new encodings too.
     let isMuted = encodings.pointer(0).pointee.receiver.isMuted
     for index in new.indices {
       let old = index < encodings.count ? encodings.pointer(index).pointee : nil

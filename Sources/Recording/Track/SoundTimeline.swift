@@ -51,7 +51,7 @@ struct SoundTimeline: Sendable {
     #if PLANTED_DEFECTS
       if PlantedDefect.isOn(.filledAgain) { end = 0 }
     #endif
-    // What begins earlier than what is there takes nothing of it back: a moment is filled once, however often timestamps go to and fro.
+    // A late packet doesn't move the end back: each gap is filled once, however often timestamps jump back and forth.
     end = max(end, start + Int64(frame.samples))
     return entries
   }
