@@ -39,20 +39,7 @@ struct DescribedLayersTests {
 
     func receive(_ packet: DescribedSource.Packet, at moment: Int) -> Received? {
       var bytes = packet.bytes
-      let outcome = bytes.withUnsafeMutableBytes { buffer -> TrackReceiver.Outcome in
-        guard let header = try? RTPHeader(UnsafeRawBufferPointer(buffer)) else {
-          return .dropped(.malformedPayload)
-        }
-        var carried = CarriedExtensions()
-        var reader = HeaderExtensionReader(UnsafeRawBufferPointer(buffer), header)
-        while let element = reader.next() {
-          guard element.id == DescribedSource.id else { continue }
-          carried.descriptorOffset = UInt16(element.offset)
-          carried.descriptorSize = UInt8(element.size)
-        }
-        return receiver.receive(
-          buffer, header, isRTX: false, audioLevel: nil, carried: carried, arrival: milliseconds(moment))
-      }
+      let outcome = receiver.take(described: &bytes, at: moment)
       guard let info = outcome.info else { return nil }
       let received = Received(
         packet: packet, info: info, bytes: bytes, isLate: info.extendedSequence < highest)

@@ -16,19 +16,7 @@ struct DescribedRestartTests {
 
   private static func take(_ bytes: [UInt8], _ receiver: inout TrackReceiver) -> PacketInfo? {
     var bytes = bytes
-    return bytes.withUnsafeMutableBytes { buffer in
-      guard let header = try? RTPHeader(UnsafeRawBufferPointer(buffer)) else { return nil }
-      var carried = CarriedExtensions()
-      var reader = HeaderExtensionReader(UnsafeRawBufferPointer(buffer), header)
-      while let element = reader.next() {
-        guard element.id == DescribedSource.id else { continue }
-        carried.descriptorOffset = UInt16(element.offset)
-        carried.descriptorSize = UInt8(element.size)
-      }
-      return receiver.receive(
-        buffer, header, isRTX: false, audioLevel: nil, carried: carried, arrival: milliseconds(5)
-      ).info
-    }
+    return receiver.take(described: &bytes, at: 5).info
   }
 
   @Test(arguments: ScalabilityMode.all, 1...6 as ClosedRange<UInt64>)

@@ -281,3 +281,24 @@ final class DescribedSource {
     }
   }
 }
+
+extension TrackReceiver {
+  /// Takes a packet of a described source.
+  /// - Parameter bytes: in plain text.
+  mutating func take(described bytes: inout [UInt8], at moment: Int) -> Outcome {
+    bytes.withUnsafeMutableBytes { buffer in
+      guard let header = try? RTPHeader(UnsafeRawBufferPointer(buffer)) else {
+        return .dropped(.malformedPayload)
+      }
+      var carried = CarriedExtensions()
+      var reader = HeaderExtensionReader(UnsafeRawBufferPointer(buffer), header)
+      while let element = reader.next() {
+        guard element.id == DescribedSource.id else { continue }
+        carried.descriptorOffset = UInt16(element.offset)
+        carried.descriptorSize = UInt8(element.size)
+      }
+      return receive(
+        buffer, header, isRTX: false, audioLevel: nil, carried: carried, arrival: milliseconds(moment))
+    }
+  }
+}
